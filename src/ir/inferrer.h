@@ -1,0 +1,40 @@
+// The only way the IR and passes reach rules: "what would this node be?"
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "ir/ids.h"
+
+namespace tare {
+
+// An assumption a rule made about symbols: holds whenever the answer does.
+struct Guard {
+  ExprId condition;
+  enum Kind : uint8_t { kGuard, kRuntimeAssert } kind = kGuard;  // backed by a hint / unbacked, deferred
+  friend bool operator==(const Guard&, const Guard&) = default;
+};
+
+struct InferResult {
+  MetaId meta;
+  int32_t alias_of = -1;          // operand whose storage the result shares; -1 = none
+  std::span<const Guard> guards;  // live as long as the memo
+  bool declared = false;          // the op has no rule; `meta` is not set
+};
+
+struct NodePlace {  // where symbols are minted and diagnostics point
+  uint64_t lineage = 0;
+  NodeId node;
+};
+
+class Inferrer {
+ public:
+  virtual ~Inferrer() = default;
+  // `attrs` in normal form. Errors carry a check id, not the place.
+  virtual absl::StatusOr<InferResult> Infer(Op op, AttrsId attrs, std::span<const MetaId> operands, QuantId quant,
+                                            NodePlace place) = 0;
+};
+
+}  // namespace tare
