@@ -23,13 +23,20 @@ namespace tare {
 // and documents quote them.
 absl::Status CheckError(absl::StatusCode code, std::string_view check_id, std::string_view message);
 
+// Abseil's packages may have a string_view of their own; these let StrCat take ours.
+inline absl::string_view TextPiece(std::string_view text) { return {text.data(), text.size()}; }
+template <typename T>
+const T& TextPiece(const T& value) {
+  return value;
+}
+
 template <typename... Parts>
 absl::Status InvalidError(std::string_view check_id, const Parts&... parts) {
-  return CheckError(absl::StatusCode::kInvalidArgument, check_id, absl::StrCat(parts...));
+  return CheckError(absl::StatusCode::kInvalidArgument, check_id, absl::StrCat(TextPiece(parts)...));
 }
 template <typename... Parts>
 absl::Status UnimplementedError(std::string_view check_id, const Parts&... parts) {
-  return CheckError(absl::StatusCode::kUnimplemented, check_id, absl::StrCat(parts...));
+  return CheckError(absl::StatusCode::kUnimplemented, check_id, absl::StrCat(TextPiece(parts)...));
 }
 
 // Names the node a status speaks of, as a payload, so that programs need not parse text. The first
