@@ -2,9 +2,9 @@
 //
 // A node `aten.cat.default([%a, %b], dim=1)` has operands {a, b} and the argument list
 //   { tensors = [$0, $1], dim = 1 }
-// where $k is the k-th operand. Normal form for an op with a schema: entries in schema order,
-// entries equal to the schema's default left out, numbers of the kind the schema says, a list of
-// constant ints always kInts. Normal forms are interned: equal lists have one AttrsId.
+// where $k is the k-th operand; operands come in the order of their use, one per use. Normal form for an op with a
+// schema: entries in schema order, entries equal to the schema's default left out, numbers of the kind the schema says,
+// a list of constant ints always kInts. Normal forms are interned: equal lists have one AttrsId.
 #pragma once
 
 #include <cstdint>
@@ -35,6 +35,8 @@ enum class AttrKind : uint8_t {
   kGraph,     // body of a higher-order op
   kOperator,  // an op given as an argument; text is its target
 };
+
+inline constexpr int kMaxAttrDepth = 32;  // nesting of lists and dicts; readers refuse more
 
 enum class MemoryFormat : uint8_t { kContiguous, kChannelsLast, kChannelsLast3d, kPreserve };
 
@@ -147,7 +149,7 @@ struct AttrValue {
     a.ints_ = {v.data(), v.size()};
     return a;
   }
-  // Use AttrsStore::MakeList or a normaliser so that lists of constant ints become kInts.
+  // Use MakeList (stores.h) so that lists of constant ints become kInts.
   static AttrValue List(std::span<const AttrValue> v) {
     AttrValue a;
     a.kind = AttrKind::kList;

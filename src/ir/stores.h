@@ -1,8 +1,8 @@
 // Interning stores: each distinct structural value once, named by a 4-byte id.
 //
 // Thread-safe; one of each per Context, shared by all sessions. Records are immutable, keep their
-// address and live as long as the store. Intern costs one hash and one uncontended lock of a
-// shard; Get takes no lock.
+// address and live as long as the store. Intern of a known record costs one hash and no lock, of a
+// new one the lock of a shard; Get takes no lock.
 #pragma once
 
 #include <cstdint>
@@ -35,6 +35,9 @@ class StringPool {
   std::unique_ptr<Impl> impl_;
 };
 
+// A list in normal form: kInts when all items are constant ints (an empty list too), else kList.
+AttrValue MakeList(StringPool& pool, std::span<const AttrValue> items);
+
 class MetaStore {
  public:
   MetaStore();
@@ -49,8 +52,8 @@ class MetaStore {
   MetaId Float(ExprId expr);
   MetaId Bool(ExprId expr);
   MetaId String(std::string_view text);
-  MetaId None() const;
-  MetaId Token() const;
+  MetaId None() const;   // index 0
+  MetaId Token() const;  // index 1
   StoreStats stats() const;
 
  private:
@@ -64,7 +67,7 @@ class AttrsStore {
   ~AttrsStore();
   AttrsId Intern(std::span<const NamedAttr> attrs);  // everything pointed to is copied
   std::span<const NamedAttr> Get(AttrsId id) const;
-  AttrsId Empty() const;
+  AttrsId Empty() const;  // index 0
   StoreStats stats() const;
 
  private:
