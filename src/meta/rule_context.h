@@ -92,6 +92,8 @@ std::span<const RuleFunctionRow> PromotionFunctions();    // promotion.cc: resul
 std::span<const RuleFunctionRow> LayoutFunctions();       // layout.cc: contiguous, preserve, suggest, ti
 std::span<const RuleFunctionRow> ShapeFunctions();        // shape_functions.cc: broadcast, reduce, …
 std::span<const RuleFunctionRow> ViewFunctions();         // view_functions.cc: view, permute, slice, …
+std::span<const RuleFunctionRow> SplitFunctions();        // split_functions.cc: split, chunk, unbind
+std::span<const RuleFunctionRow> StorageFunctions();      // storage_functions.cc: as_strided, unfold, view_as_type
 std::span<const RuleFunctionRow> WindowFunctions();       // window_functions.cc: conv, pool, pad, resize
 std::span<const RuleFunctionRow> IndexFunctions();        // index_functions.cc: index, gather, embedding
 std::span<const RuleFunctionRow> SymbolicFunctions();     // symbolic_functions.cc: item, sym ops, asserts
