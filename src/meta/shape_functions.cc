@@ -99,6 +99,22 @@ absl::StatusOr<Value> AxesFunction(RuleContext& rc, std::span<const Value> value
   return Value::Ints(wrapped);
 }
 
+absl::StatusOr<Value> IsAxisFunction(RuleContext& rc, std::span<const Value> values) {
+  RuleArgs args(rc, values);
+  const Dim axis = args.Int(0);
+  const int rank = static_cast<int>(args.Constant(1));
+  TARE_RETURN_IF_ERROR(args.status());
+  return Value::Bool(WrapAxis(rc, axis, rank).ok());
+}
+
+absl::StatusOr<Value> AreAxesFunction(RuleContext& rc, std::span<const Value> values) {
+  RuleArgs args(rc, values);
+  const std::span<const Dim> axes = args.Ints(0);
+  const int rank = static_cast<int>(args.Constant(1));
+  TARE_RETURN_IF_ERROR(args.status());
+  return Value::Bool(WrapAxes(rc, axes, rank).ok());
+}
+
 // reduce(x, dims, keepdim): dims none or empty name every axis; reduce_exactly: empty names no axis.
 enum class EmptyAxes : bool { kNone, kAll };
 
@@ -171,6 +187,9 @@ constexpr RuleFunctionRow kRows[] = {
     {"same_shape", "same_shape(a, b) -> bool", "Both tensors or shapes have the same extents.", 2, 2,
      SameShapeFunction},
     {"numel", "numel(x) -> int", "Number of elements of a tensor or shape.", 1, 1, NumelFunction},
+    {"is_axis", "is_axis(dim, rank) -> bool", "dim names an axis, from the front or, negative, from the end.", 2, 2,
+     IsAxisFunction},
+    {"are_axes", "are_axes(dims, rank) -> bool", "dims name distinct axes.", 2, 2, AreAxesFunction},
     {"axis", "axis(dim, rank) -> int", "Axis counted from the front; rank 0 accepts 0 and -1.", 2, 2, AxisFunction},
     {"axes", "axes(dims, rank) -> list", "Axes counted from the front; none may be named twice.", 2, 2, AxesFunction},
     {"reduce", "reduce(x, dims, keepdim) -> shape", "Shape without the named axes; none or [] names all.", 3, 3,
