@@ -29,9 +29,15 @@ struct NodePlace {  // where symbols are minted and diagnostics point
   NodeId node;
 };
 
+struct InferCounters {
+  int64_t memo_hits = 0, memo_misses = 0;
+};
+
 class Inferrer {
  public:
   virtual ~Inferrer() = default;
+  // How often the memo answered so far, and how often a rule had to.
+  virtual InferCounters counters() const { return {}; }
   // `attrs` in normal form. Errors carry a check id, not the place.
   virtual absl::StatusOr<InferResult> Infer(Op op, AttrsId attrs, std::span<const MetaId> operands, QuantId quant,
                                             NodePlace place) = 0;
