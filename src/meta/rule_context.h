@@ -96,9 +96,9 @@ std::span<const RuleFunctionRow> FactoryFunctions();      // factory_functions.c
 std::span<const RuleFunctionRow> ViewFunctions();         // view_functions.cc: view, permute, slice, …
 std::span<const RuleFunctionRow> SplitFunctions();        // split_functions.cc: split, chunk, unbind
 std::span<const RuleFunctionRow> StorageFunctions();      // storage_functions.cc: as_strided, unfold, view_as_type
-std::span<const RuleFunctionRow> WindowFunctions();        // window_functions.cc: convolution
-std::span<const RuleFunctionRow> PoolFunctions();          // pool_functions.cc: pool, adaptive_pool, im2col
-std::span<const RuleFunctionRow> ResizeFunctions();        // resize_functions.cc: pad, resize, pixel_shuffle
+std::span<const RuleFunctionRow> WindowFunctions();       // window_functions.cc: convolution
+std::span<const RuleFunctionRow> PoolFunctions();         // pool_functions.cc: pool, adaptive_pool, im2col
+std::span<const RuleFunctionRow> ResizeFunctions();       // resize_functions.cc: pad, resize, pixel_shuffle
 std::span<const RuleFunctionRow> IndexFunctions();        // index_functions.cc: index, gather, embedding
 std::span<const RuleFunctionRow> SymbolicFunctions();     // symbolic_functions.cc: item, sym ops, asserts
 std::span<const RuleFunctionRow> HigherOrderFunctions();  // higher_order.cc: cond, while_loop, scan, map
