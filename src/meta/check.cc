@@ -1,0 +1,274 @@
+#include "meta/check.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "ir/context.h"
+#include "ir/op_table.h"
+#include "ir/status.h"
+#include "ir/text.h"
+
+namespace tare {
+namespace {
+
+bool IsCounted(const Meta& meta) {
+  return meta.kind == MetaKind::kTensor || meta.kind == MetaKind::kInt || meta.kind == MetaKind::kFloat ||
+         meta.kind == MetaKind::kBool;
+}
+
+bool IsNested(const Meta& meta) { return meta.kind == MetaKind::kTuple || meta.kind == MetaKind::kList; }
+
+// Leaves of nested tuples and lists, in order. Iterative: a file may nest as deep as it likes.
+std::vector<MetaId> Leaves(const Context& context, MetaId root) {
+  std::vector<MetaId> leaves, stack = {root};
+  while (!stack.empty()) {
+    const MetaId id = stack.back();
+    stack.pop_back();
+    if (!id.has_value()) continue;
+    const Meta& meta = context.metas.Get(id);
+    if (!IsNested(meta)) {
+      leaves.push_back(id);
+      continue;
+    }
+    for (size_t i = meta.items.size(); i-- > 0;) stack.push_back(meta.items[i]);
+  }
+  return leaves;
+}
+
+// Compares stated with derived metadata of one node. Symbols the node mints stand for the symbols
+// stated in their place.
+class Comparison {
+ public:
+  Comparison(const Program& program, Op op, std::span<const MetaId> operands) : program_(program) {
+    mints_ = context().ops.Has(op, kMintsSymbols);
+    if (!mints_) return;
+    for (MetaId operand : operands) {
+      for (MetaId leaf : Leaves(context(), operand)) KeepSymbols(leaf);
+    }
+  }
+
+  bool Same(MetaId stated, MetaId derived) {
+    if (SameMeta(context(), stated, derived)) return true;
+    const Meta& a = context().metas.Get(stated);
+    const Meta& b = context().metas.Get(derived);
+    if (a.kind != b.kind) return false;
+    switch (a.kind) {
+      case MetaKind::kTensor:
+        return SameTensor(a.tensor, b.tensor);
+      case MetaKind::kInt:
+        return SameDim(a.value, b.value);
+      case MetaKind::kFloat:
+      case MetaKind::kBool:
+        return SameExpr(a.expr, b.expr);
+      default:
+        return false;
+    }
+  }
+
+ private:
+  Context& context() const { return *program_.context; }
+
+  // Symbols of operands are not minted here: they stand for themselves.
+  void KeepSymbols(MetaId id) {
+    const Meta& meta = context().metas.Get(id);
+    const auto keep = [&](Dim dim) {
+      if (dim.is_static() || !dim.is_valid()) return;
+      for (ExprId symbol : context().syms.Symbols(dim.expr())) stands_for_[symbol] = symbol;
+    };
+    if (meta.kind == MetaKind::kInt) keep(meta.value);
+    if (meta.kind != MetaKind::kTensor) return;
+    for (Dim dim : meta.tensor.shape) keep(dim);
+    for (Dim dim : meta.tensor.strides) keep(dim);
+    keep(meta.tensor.offset);
+  }
+
+  bool SameTensor(const TensorMeta& a, const TensorMeta& b) {
+    if (a.dtype != b.dtype || a.layout != b.layout || a.shape.size() != b.shape.size()) return false;
+    bool has_elements = true;
+    for (size_t i = 0; i < a.shape.size(); ++i) {
+      if (!SameDim(a.shape[i], b.shape[i])) return false;
+      has_elements &= !(a.shape[i] == 0);
+    }
+    if (a.layout != Layout::kStrided || !has_elements) return true;
+    for (size_t i = 0; i < a.shape.size(); ++i) {
+      if (!(a.shape[i] == 1) && !SameDim(a.strides[i], b.strides[i])) return false;
+    }
+    return SameDim(a.offset, b.offset) || (OffsetsAreUnknown() && a.offset == 0);
+  }
+
+  // Writers up to schema 8.8 stated offset 0 for every value.
+  bool OffsetsAreUnknown() const {
+    if (program_.torch_version.empty()) return false;  // not from such a file
+    return program_.schema_major < 8 || (program_.schema_major == 8 && program_.schema_minor <= 8);
+  }
+
+  bool SameDim(Dim stated, Dim derived) {
+    if (stated == derived) return true;
+    if (!stated.is_valid() || !derived.is_valid()) return false;
+    SymStore& syms = context().syms;
+    if (syms.Equal(stated, derived, program_.facts.get()) == Tri::kYes) return true;
+    return mints_ && SameExpr(syms.OfDim(stated), syms.OfDim(derived));
+  }
+
+  bool SameExpr(ExprId stated, ExprId derived) {
+    if (stated == derived) return true;
+    if (!mints_) return false;
+    SymStore& syms = context().syms;
+    if (IsUnbackedSymbol(derived) && IsUnbackedSymbol(stated)) {
+      return stands_for_.try_emplace(derived, stated).first->second == stated;
+    }
+    return syms.Substitute(derived, stands_for_) == stated;
+  }
+
+  bool IsUnbackedSymbol(ExprId id) const {
+    const SymStore& syms = context().syms;
+    if (syms.kind(id) != ExprKind::kSymbol) return false;
+    const SymbolKind kind = syms.symbol(id).kind;
+    return kind == SymbolKind::kUnbacked || kind == SymbolKind::kUnbackedFloat;
+  }
+
+  const Program& program_;
+  bool mints_ = false;
+  absl::flat_hash_map<ExprId, ExprId> stands_for_;  // minted symbol -> stated symbol
+};
+
+class Checker {
+ public:
+  Checker(const Program& program, Inferrer& inferrer)
+      : program_(program), context_(*program.context), inferrer_(inferrer) {}
+
+  CheckReport Run() {
+    for (uint32_t g = 0; g < program_.graphs.size(); ++g) {
+      graph_id_ = GraphId{g};
+      const Graph& graph = program_.graphs[g].graph;
+      size_t input = 0;
+      for (NodeId node : graph.nodes()) {
+        const Op op = graph.op(node);
+        if (op == op::output) continue;
+        if (op == op::placeholder) {
+          CheckInput(node, g == 0 ? input : SIZE_MAX);
+          ++input;
+        } else {
+          CheckNode(node, op);
+        }
+      }
+    }
+    report_.different = report_.values - report_.equal - report_.declared;
+    return std::move(report_);
+  }
+
+ private:
+  const Graph& graph() const { return program_.graphs[graph_id_.index].graph; }
+
+  // `index` among the program's inputs; out of range for inputs of a body, which nothing restates.
+  void CheckInput(NodeId node, size_t index) {
+    const MetaId stated = graph().meta(node);
+    MetaId derived;
+    if (index < program_.inputs.size()) {
+      const InputSpec& spec = program_.inputs[index];
+      if (spec.kind == InputKind::kConstantInput) return;
+      if (spec.constant.has_value()) derived = program_.constants[spec.constant.index].meta;
+    }
+    for (MetaId leaf : Leaves(context_, stated)) {
+      if (!IsCounted(context_.metas.Get(leaf))) continue;
+      ++report_.values;
+      if (!derived.has_value() || Comparison(program_, op::placeholder, {}).Same(leaf, derived)) {
+        ++report_.equal;
+      } else {
+        report_.differences.push_back({graph_id_, node, -1, leaf, derived, absl::OkStatus()});
+      }
+    }
+  }
+
+  void CheckNode(NodeId node, Op op) {
+    const NodeDef def = graph().Def(node);
+    operands_.clear();
+    for (NodeId operand : def.operands) operands_.push_back(graph().meta(operand));
+    absl::StatusOr<InferResult> result =
+        inferrer_.Infer(op, def.attrs, operands_, def.quant, {graph_id_.index, node});
+    const std::vector<MetaId> stated = Leaves(context_, def.meta);
+    if (result.ok() && result->declared) {
+      AddDeclared(op, stated);
+    } else if (!result.ok()) {
+      AddRefused(node, op, def.meta, stated, result.status());
+    } else {
+      Compare(node, op, def.meta, stated, result->meta);
+    }
+  }
+
+  void AddDeclared(Op op, std::span<const MetaId> stated) {
+    for (MetaId leaf : stated) {
+      if (!IsCounted(context_.metas.Get(leaf))) continue;
+      ++report_.values;
+      ++report_.declared;
+    }
+    for (Op known : report_.declared_ops) {
+      if (known == op) return;
+    }
+    report_.declared_ops.push_back(op);
+  }
+
+  void AddRefused(NodeId node, Op op, MetaId whole, std::span<const MetaId> stated, const absl::Status& refusal) {
+    int64_t counted = 0;
+    for (size_t i = 0; i < stated.size(); ++i) {
+      if (!IsCounted(context_.metas.Get(stated[i]))) continue;
+      ++counted;
+      if (counted == 1) report_.differences.push_back({graph_id_, node, ElementOf(whole, i), stated[i], {}, refusal});
+    }
+    if (op == op::getitem) counted = 1;  // an element that is not there
+    if (counted == 0) {                  // a node without a value that is refused: the refusal must not be lost
+      counted = 1;
+      report_.differences.push_back({graph_id_, node, -1, whole, {}, refusal});
+    }
+    report_.values += counted;
+  }
+
+  void Compare(NodeId node, Op op, MetaId whole, std::span<const MetaId> stated, MetaId derived_whole) {
+    const std::vector<MetaId> derived = Leaves(context_, derived_whole);
+    Comparison comparison(program_, op, operands_);
+    for (size_t i = 0; i < std::max(stated.size(), derived.size()); ++i) {
+      const MetaId a = i < stated.size() ? stated[i] : MetaId{};
+      const MetaId b = i < derived.size() ? derived[i] : MetaId{};
+      const bool same = a.has_value() && b.has_value() && comparison.Same(a, b);
+      // An element is the value of its tuple or list: it counts there.
+      if (op == op::getitem && same) continue;
+      const bool counted =
+          (a.has_value() && IsCounted(context_.metas.Get(a))) || (b.has_value() && IsCounted(context_.metas.Get(b)));
+      if (!counted) continue;
+      ++report_.values;
+      if (same) {
+        ++report_.equal;
+      } else {
+        report_.differences.push_back({graph_id_, node, ElementOf(a.has_value() ? whole : derived_whole, i), a, b, {}});
+      }
+    }
+  }
+
+  int ElementOf(MetaId whole, size_t leaf) const {
+    return whole.has_value() && IsNested(context_.metas.Get(whole)) ? static_cast<int>(leaf) : -1;
+  }
+
+  const Program& program_;
+  Context& context_;
+  Inferrer& inferrer_;
+  GraphId graph_id_;
+  std::vector<MetaId> operands_;
+  CheckReport report_;
+};
+
+}  // namespace
+
+CheckReport CheckProgram(const Program& program, Inferrer& inferrer) { return Checker(program, inferrer).Run(); }
+
+std::string NameOfValue(const Program& program, const ValueDifference& difference) {
+  const ProgramGraph& owner = program.graphs[difference.graph.index];
+  std::string name = absl::StrCat("%", TextPiece(owner.graph.NameOf(difference.node)));
+  if (difference.element >= 0) absl::StrAppend(&name, "[", difference.element, "]");
+  if (difference.graph.index != 0) absl::StrAppend(&name, " in ", owner.name);
+  return name;
+}
+
+}  // namespace tare

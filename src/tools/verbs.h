@@ -1,0 +1,72 @@
+// What each verb of `tare` is asked for, and the function that answers. The command line is parsed
+// in main.cc; a verb prints its answer on stdout, diagnostics on stderr, and returns the exit code.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace tare {
+
+struct InspectOptions {
+  std::string file;
+  bool graph = false, json = false, dot = false;
+  std::vector<std::string> ops_files;
+};
+int RunInspect(const InspectOptions& options);
+
+struct CheckOptions {
+  std::vector<std::string> files;
+  bool json = false;
+  int threads = 1;
+  std::vector<std::string> ops_files;
+};
+int RunCheck(const CheckOptions& options);
+
+struct InferOptions {
+  std::vector<std::string> calls;  // answered one by one on stdout
+  std::vector<std::string> files;  // of `call -> result` lines
+  bool json = false;
+  std::vector<std::string> ops_files;
+};
+int RunInfer(const InferOptions& options);
+
+struct OptOptions {
+  std::string file;
+  std::vector<std::string> passes;
+  std::string pipeline;  // a name below pipelines/ or a file
+  std::string output;    // ends in .pt2 or .tare; "" = none
+  bool json = false, timing = false, stats = false, diff = false, check_meta = false;
+  std::string print_after;  // a pass, or "*" for each that changed the program; "" = none
+  std::string bisect;       // command run on a .pt2; exit 0 = good
+  std::vector<std::string> ops_files;
+};
+int RunOpt(const OptOptions& options);
+
+struct DiffOptions {
+  std::string before, after;
+  bool json = false;
+  std::vector<std::string> ops_files;
+};
+int RunDiff(const DiffOptions& options);
+
+struct OpsOptions {
+  std::string name;  // an op, or part of names; "" = all
+  bool json = false;
+  std::vector<std::string> ops_files;
+};
+int RunOps(const OpsOptions& options);
+
+struct PassesOptions {
+  bool json = false;
+};
+int RunPasses(const PassesOptions& options);
+
+struct BenchOptions {
+  std::string file;
+  std::vector<std::string> passes;
+  int repeats = 20;
+  bool json = false;
+};
+int RunBench(const BenchOptions& options);
+
+}  // namespace tare
