@@ -1,6 +1,8 @@
 // Shapes of matrix products.
 #include <algorithm>
+#include <string>
 
+#include "meta/einsum.h"
 #include "meta/functions.h"
 #include "meta/rule_args.h"
 
@@ -38,6 +40,7 @@ absl::StatusOr<Value> MatmulFunction(RuleContext& rc, std::span<const Value> val
 constexpr RuleFunctionRow kRows[] = {
     {"matmul", "matmul(a, b) -> shape", "Shape of the product of vectors, matrices or batches of matrices.", 2, 2,
      MatmulFunction},
+    {"einsum", "einsum(equation, tensors) -> tensor", "Sum of products over named axes.", 2, 2, EinsumFunction},
 };
 
 }  // namespace
