@@ -99,7 +99,9 @@ std::span<const RuleFunctionRow> StorageFunctions();      // storage_functions.c
 std::span<const RuleFunctionRow> WindowFunctions();       // window_functions.cc: convolution
 std::span<const RuleFunctionRow> PoolFunctions();         // pool_functions.cc: pool, adaptive_pool, im2col
 std::span<const RuleFunctionRow> ResizeFunctions();       // resize_functions.cc: pad, resize, pixel_shuffle
-std::span<const RuleFunctionRow> IndexFunctions();        // index_functions.cc: index, gather, embedding
+std::span<const RuleFunctionRow> ConcatFunctions();       // concat_functions.cc: cat, stack, repeat
+std::span<const RuleFunctionRow> IndexFunctions();        // index_functions.cc: index, index_put, nonzero
+std::span<const RuleFunctionRow> GatherFunctions();       // gather_functions.cc: gather, scatter, embedding
 std::span<const RuleFunctionRow> SymbolicFunctions();     // symbolic_functions.cc: item, sym ops, asserts
 std::span<const RuleFunctionRow> HigherOrderFunctions();  // higher_order.cc: cond, while_loop, scan, map
 std::span<const RuleFunctionRow> TosaFunctions();         // tosa_functions.cc
