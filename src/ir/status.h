@@ -31,6 +31,15 @@ const T& TextPiece(const T& value) {
 }
 
 template <typename... Parts>
+std::string Cat(const Parts&... parts) {
+  return absl::StrCat(TextPiece(parts)...);
+}
+template <typename... Parts>
+void CatTo(std::string& out, const Parts&... parts) {
+  absl::StrAppend(&out, TextPiece(parts)...);
+}
+
+template <typename... Parts>
 absl::Status InvalidError(std::string_view check_id, const Parts&... parts) {
   return CheckError(absl::StatusCode::kInvalidArgument, check_id, absl::StrCat(TextPiece(parts)...));
 }
