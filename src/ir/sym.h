@@ -23,7 +23,7 @@
 
 namespace tare {
 
-inline constexpr int kMaxExprNodes = 512;   // distinct nodes of one expression
+inline constexpr int kMaxExprNodes = 512;   // nodes of one expression, as a tree
 inline constexpr int kMaxExprText = 65536;  // bytes of one expression's text
 inline constexpr int kMaxExprDepth = 128;   // nesting of one expression's text
 
@@ -116,8 +116,8 @@ class SymStore {
   // --- floats and booleans
   ExprId Float(double value);
   ExprId Bool(bool value);
-  ExprId OfDim(Dim a);        // any integer as an expression id
-  Dim ToDim(ExprId integer);  // back; constants >= 0 become static
+  ExprId OfDim(Dim a);              // any integer as an expression id
+  Dim ToDim(ExprId integer) const;  // back; constants >= 0 become static
   ExprId FloatSymbol(const SymbolRow& row);
   ExprId Make(ExprKind kind, std::span<const ExprId> args, std::string_view name = {});  // canonicalises
   ExprId Eq(Dim a, Dim b);
@@ -131,6 +131,7 @@ class SymStore {
   ExprType type(ExprId id) const;
   std::span<const ExprId> args(ExprId id) const;
   const SymbolRow& symbol(ExprId id) const;      // kSymbol only
+  std::string_view name(ExprId id) const;        // of a symbol or a kFloatCall, else ""
   int64_t int_value(ExprId id) const;            // kIntConst
   double float_value(ExprId id) const;           // kFloatConst
   bool bool_value(ExprId id) const;              // kBoolConst
