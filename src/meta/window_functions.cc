@@ -111,7 +111,59 @@ absl::StatusOr<Value> ConvFunction(RuleContext& rc, std::span<const Value> value
   return Value::Tensor(Restrided(rc, *result, result->shape.subspan(1), result->strides.subspan(1), result->offset));
 }
 
+// convolve_backward(grad, input, weight, bias_sizes, stride, padding, dilation, transposed, output_padding, groups,
+// mask): gradients of input, weight and bias; none where the mask says so.
+absl::StatusOr<Value> ConvolveBackward(RuleContext& rc, std::span<const Value> values) {
+  RuleArgs args(rc, values);
+  const TensorMeta& grad = args.Tensor(0);
+  const TensorMeta& input = args.Tensor(1);
+  const TensorMeta& weight = args.Tensor(2);
+  const std::span<const Dim> bias_sizes = args.Ints(3);
+  const std::span<const Dim> stride = args.Ints(4), padding = args.Ints(5), dilation = args.Ints(6);
+  const bool transposed = args.Flag(7);
+  const std::span<const Dim> output_padding = args.Ints(8);
+  const Dim groups = args.Int(9);
+  RuleArgs mask(rc, args.Any(10).items());
+  TARE_RETURN_IF_ERROR(args.status());
+  if (weight.shape.size() < 3) {
+    return InvalidError("conv_c15", "weight has rank ", weight.shape.size(), ", needs 3 or more");
+  }
+  TARE_ASSIGN_OR_RETURN(ConvParams params,
+                        Params(rc, weight.shape.size() - 2, stride, padding, dilation, output_padding));
+  params.transposed = transposed;
+  params.groups = groups;
+  TARE_ASSIGN_OR_RETURN(const std::span<const Dim> shape, ConvShape(rc, input, weight, nullptr, params));
+  if (grad.dtype != input.dtype) {
+    return InvalidError("conv_backward_c1", "grad_output is ", Name(grad.dtype), ", input ", Name(input.dtype));
+  }
+  // Only a mismatch that is certain is refused, as symbolic extents are not compared by the exporter.
+  bool fits = grad.shape.size() == shape.size();
+  for (size_t i = 0; fits && i < shape.size(); ++i) fits = !rc.Known(rc.syms().Ne(grad.shape[i], shape[i]));
+  if (!fits) {
+    return InvalidError("conv_backward_c2", "grad_output has shape ", rc.Print(Value::Ints(grad.shape)),
+                        ", the convolution gives ", rc.Print(Value::Ints(shape)));
+  }
+  TARE_ASSIGN_OR_RETURN(const MemoryFormat format, ConvFormat(rc, input, weight, params));
+  std::span<Value> results = rc.NewValues(3);
+  const std::span<const Dim> shapes[] = {input.shape, weight.shape, bias_sizes};
+  for (size_t i = 0; i < 3; ++i) {
+    if (!mask.Flag(i)) continue;
+    if (i == 2 && args.IsNone(3))
+      return InvalidError("conv_backward_c3", "bias_sizes is missing; the mask asks for it");
+    TARE_ASSIGN_OR_RETURN(const std::span<const Dim> strides,
+                          FormatStrides(rc, shapes[i], i == 2 ? MemoryFormat::kContiguous : format));
+    results[i] = Value::Tensor(Restrided(rc, grad, shapes[i], strides, Dim::Static(0)));
+  }
+  TARE_RETURN_IF_ERROR(mask.status());
+  return Value::Tuple(results);
+}
+
 constexpr RuleFunctionRow kRows[] = {
+    {"convolve_backward",
+     "convolve_backward(grad, input, weight, bias_sizes, stride, padding, dilation, transposed, output_padding, "
+     "groups, "
+     "mask) -> tuple",
+     "Gradients of a convolution's input, weight and bias, none where the mask is false.", 11, 11, ConvolveBackward},
     {"convolve",
      "convolve(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups) -> tensor",
      "Convolution of a batch; the number of spatial dims follows from the weight.", 9, 9, ConvolveFunction},
