@@ -8,27 +8,23 @@
 // Nothing here recurses on depth.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ir/ids.h"
+#include "ir/lineage.h"
 #include "ir/op_table.h"
+#include "ir/page.h"
+#include "ir/status.h"
 
 namespace tare {
 
-inline constexpr uint32_t kPageNodes = 64;
 inline constexpr uint32_t kMaxNodes = 1u << 26;  // of one graph
-inline constexpr int kMaxOperands = 1 << 16;     // of one node
-
-struct Page;    // graph.cc: columns of 64 nodes
-class PageRef;  // intrusive reference to a Page
-
-// Names and provenance of one lineage; append-only, shared by all its versions, one writer.
-class Lineage;
+inline constexpr int kMaxOperands = UINT16_MAX;  // of one node; readers refuse more
 
 struct NodeDef {
   Op op;
@@ -41,33 +37,37 @@ struct NodeDef {
 
 class Graph {
  public:
-  Graph();              // empty, a new lineage
-  Graph(const Graph&);  // O(pages)
-  Graph(Graph&&) noexcept;
-  Graph& operator=(const Graph&);
-  Graph& operator=(Graph&&) noexcept;
-  ~Graph();
+  Graph();  // empty, a new lineage
+  // Copying is O(pages).
 
-  // Nodes of this version, and the bound of their ids (ids of erased nodes are not used again).
-  uint32_t num_nodes() const;
-  uint32_t id_bound() const;
-  bool Contains(NodeId id) const;
+  // Nodes of this version, and the bound of their ids, which is the id of the next node made here.
+  // Ids of erased nodes are not used again.
+  uint32_t num_nodes() const { return num_nodes_; }
+  uint32_t id_bound() const { return id_bound_; }
+  bool Contains(NodeId id) const {
+    if (id.index >= id_bound_) return false;
+    const Page* page = pages_[id.index / kPageNodes].get();
+    return page != nullptr && (page->live >> (id.index % kPageNodes) & 1) != 0;
+  }
 
-  Op op(NodeId id) const;
-  AttrsId attrs(NodeId id) const;
-  MetaId meta(NodeId id) const;
-  QuantId quant(NodeId id) const;
-  LocId loc(NodeId id) const;
-  std::span<const NodeId> operands(NodeId id) const;
-  NodeDef Def(NodeId id) const;
+  Op op(NodeId id) const { return At(id).op[Slot(id)]; }
+  AttrsId attrs(NodeId id) const { return At(id).attrs[Slot(id)]; }
+  MetaId meta(NodeId id) const { return At(id).meta[Slot(id)]; }
+  QuantId quant(NodeId id) const { return At(id).quant[Slot(id)]; }
+  LocId loc(NodeId id) const { return At(id).loc[Slot(id)]; }
+  // Valid until the node's page is next written.
+  std::span<const NodeId> operands(NodeId id) const { return At(id).Operands(Slot(id)); }
+  NodeDef Def(NodeId id) const { return {op(id), attrs(id), meta(id), quant(id), loc(id), operands(id)}; }
 
   // Topological order as a linked list.
-  NodeId first() const;
-  NodeId last() const;           // the output node of a complete graph
-  NodeId next(NodeId id) const;  // no value at the end
-  NodeId prev(NodeId id) const;
-  bool Before(NodeId a, NodeId b) const;
-  std::span<const NodeId> inputs() const;  // the placeholders
+  NodeId first() const { return first_; }
+  NodeId last() const { return last_; }                           // the output node of a complete graph
+  NodeId next(NodeId id) const { return At(id).next[Slot(id)]; }  // no value at the end
+  NodeId prev(NodeId id) const { return At(id).prev[Slot(id)]; }
+  bool Before(NodeId a, NodeId b) const { return Position(a) < Position(b); }
+  // Grows along the order; other nodes' may change when one is inserted.
+  uint32_t Position(NodeId id) const { return At(id).pos[Slot(id)]; }
+  std::span<const NodeId> inputs() const { return *inputs_; }  // the placeholders
 
   class Iterator {
    public:
@@ -90,10 +90,17 @@ class Graph {
   };
   NodeRange nodes() const { return {{this, first()}, {this, NodeId{}}}; }
 
+  // Columns of 64 nodes, ids page * 64 and on; null where this version has no nodes.
+  uint32_t num_pages() const { return static_cast<uint32_t>(pages_.size()); }
+  const Page* page(uint32_t index) const { return pages_[index].get(); }
+  // Nodes per op, indexed by Op::index; as long as the largest op needs.
+  std::vector<uint32_t> CountOps() const;
+
   // Printed name without `%`. Unique in the lineage.
-  std::string_view NameOf(NodeId id) const;
+  std::string_view NameOf(NodeId id) const { return lineage_->NameOf(id); }
   NodeId FindNode(std::string_view name) const;  // linear in nodes the first time
-  const Lineage& lineage() const;
+  const Lineage& lineage() const { return *lineage_; }
+  // Makes this version the owner of its lineage: an edited copy gets one of its own, linear in nodes.
   Lineage& mutable_lineage();
 
   // Same pages, hence the same definitions and order: O(pages), no false "equal".
@@ -104,58 +111,66 @@ class Graph {
 
  private:
   friend class GraphEdit;
-  struct Impl;
-  Impl* impl_;
+  static uint32_t Slot(NodeId id) { return id.index % kPageNodes; }
+  const Page& At(NodeId id) const {
+    TARE_DCHECK(Contains(id));
+    return *pages_[id.index / kPageNodes].get();
+  }
+
+  // True for the one version that may add to the lineage; a copy is not it.
+  struct Ownership {
+    bool held = true;
+    Ownership() = default;
+    Ownership(const Ownership&) : held(false) {}
+    Ownership(Ownership&& other) noexcept : held(std::exchange(other.held, false)) {}
+    Ownership& operator=(const Ownership& other) {
+      if (this != &other) held = false;
+      return *this;
+    }
+    Ownership& operator=(Ownership&& other) noexcept {
+      held = std::exchange(other.held, false);
+      return *this;
+    }
+  };
+
+  std::vector<PageRef> pages_;
+  std::shared_ptr<Lineage> lineage_;
+  std::shared_ptr<const std::vector<NodeId>> inputs_;
+  uint32_t num_nodes_ = 0;
+  uint32_t id_bound_ = 0;
+  NodeId first_, last_;
+  Ownership ownership_;
 };
 
 // The writing end of a Graph: copies a page before the first write to it when it is shared.
 // Used by builders (importers, text) and by the Rewriter; keeps neither users nor metadata.
 class GraphEdit {
  public:
-  explicit GraphEdit(Graph& graph);
-  NodeId Append(const NodeDef& def, std::string_view name);  // before the end of the order
+  explicit GraphEdit(Graph& graph) : graph_(graph) {}
+  // `name` as Lineage::UniqueName gave it; one that is taken gets a suffix.
+  NodeId Append(const NodeDef& def, std::string_view name);  // at the end of the order
   NodeId InsertBefore(NodeId where, const NodeDef& def, std::string_view name);
   void MoveBefore(NodeId node, NodeId where);
   void SetDef(NodeId id, const NodeDef& def);
-  void SetMeta(NodeId id, MetaId meta);
-  void SetOperand(NodeId id, uint32_t index, NodeId value);
-  void SetLoc(NodeId id, LocId loc);
+  void SetMeta(NodeId id, MetaId meta) { Own(id).meta[Graph::Slot(id)] = meta; }
+  void SetOperand(NodeId id, uint32_t index, NodeId value) { Own(id).MutableOperands(Graph::Slot(id))[index] = value; }
+  void SetLoc(NodeId id, LocId loc) { Own(id).loc[Graph::Slot(id)] = loc; }
   void Erase(NodeId id);  // must have no users
   void SetInputs(std::span<const NodeId> inputs);
 
  private:
+  Page& Own(NodeId id) {
+    TARE_DCHECK(graph_.Contains(id));
+    return graph_.pages_[id.index / kPageNodes].Own();
+  }
+  NodeId Make(const NodeDef& def, std::string_view name);
+  void Define(NodeId id, const NodeDef& def);
+  void LinkBefore(NodeId node, NodeId where);  // no value: at the end
+  void Unlink(NodeId node);
+  uint32_t LabelBetween(NodeId before, NodeId after);
+  void SpreadLabels(NodeId around);
+
   Graph& graph_;
-};
-
-// Where a node comes from: the model's source (stack trace, module path) as the file gives it, and
-// the passes that redefined it since.
-struct SourceLoc {
-  std::string_view file;  // of the innermost frame; "" unknown
-  int line = 0;
-  std::string_view function;
-  std::string_view module_path;  // "encoder.layers.0"
-  std::string_view module_type;
-};
-
-class Lineage {
- public:
-  Lineage();
-  ~Lineage();
-  // Metadata of one node of the file, kept verbatim: key, value pairs (stack_trace,
-  // nn_module_stack, torch_fn, custom, …). Equal lists share one id.
-  LocId AddSource(std::span<const std::pair<std::string_view, std::string_view>> metadata);
-  // `parent` redefined or created by `pass`.
-  LocId AddPass(LocId parent, std::string_view pass);
-  std::span<const std::pair<std::string_view, std::string_view>> Metadata(LocId id) const;  // of its root
-  SourceLoc Source(LocId id) const;                                                         // parsed on demand
-  std::string_view PassOf(LocId id) const;                                                  // last pass, "" = none
-  // "model.py:41 in Encoder.forward, redefined by fold-double-permute"; "" when nothing is known.
-  std::string Describe(LocId id) const;
-  std::string_view UniqueName(std::string_view wanted);  // wanted, wanted_1, … ; copied
-
- private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace tare

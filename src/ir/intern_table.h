@@ -4,6 +4,7 @@
 // that grew is kept until the end, since readers may still walk it: at most as much memory again.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cstdint>
@@ -104,7 +105,7 @@ inline std::string_view CopyTo(Arena& arena, std::string_view text) {
 
 // Traits: `Record`; `Hash(record)`; `Equal(record, record)`; `Copy(record, arena)` with everything
 // the record points to.
-template <typename Traits>
+template <typename Traits, int kShardBits = 4>
 class InternTable {
  public:
   using Record = typename Traits::Record;
@@ -121,7 +122,7 @@ class InternTable {
 
   uint32_t Intern(const Record& key) {
     const uint64_t hash = Traits::Hash(key);
-    Shard& shard = shards_[hash >> 60];
+    Shard& shard = shards_[kShardBits == 0 ? 0 : hash >> (64 - std::max(kShardBits, 1))];
     uint32_t id = Find(shard.slots.load(std::memory_order_acquire), hash, key);
     if (id != kAbsent) {
       // Counted without a locked instruction: exact with one thread, close with more.
@@ -206,7 +207,7 @@ class InternTable {
   }
 
   ChunkedArray<Record> records_;
-  Shard shards_[16];
+  Shard shards_[1 << kShardBits];
 };
 
 }  // namespace tare

@@ -25,7 +25,7 @@ enum OpTrait : uint16_t {
   kRandom = 128,       // pure but not to be merged
   kHigherOrder = 256,  // has graph arguments
   kDeclared = 512,     // no rule: metadata is what the file states
-  kPseudo = 1024,      // placeholder, output, get_attr …
+  kPseudo = 1024,      // placeholder, output, getitem, constant
 };
 
 struct OpDef {
@@ -39,12 +39,15 @@ struct OpDef {
 
 // Pseudo-ops known to the IR itself, at fixed indices.
 namespace op {
-inline constexpr Op placeholder{0};  // an input; attrs: none; its metadata is given
-inline constexpr Op output{1};       // last node: operands and constants returned, in `args`
-inline constexpr Op getitem{2};      // element `index` of a tuple or list
-inline constexpr Op constant{3};     // value of `const` = index of Program::constants
+inline constexpr Op placeholder{0};  // () an input; its metadata is given
+inline constexpr Op output{1};       // (args=[..]) last node: operands and constants returned; its metadata is none
+inline constexpr Op getitem{2};      // (self=$0, index=k) element of a tuple or list
+inline constexpr Op constant{3};     // (const=k) value of Program::constants[k]
 }  // namespace op
 inline constexpr int kNumPseudoOps = 4;
+inline constexpr size_t kMaxOps = UINT16_MAX - 1;  // of one table; the last index marks erased nodes
+
+std::span<const OpDef> PseudoOps();  // the first rows of every builtin table
 
 // Append-only; thread-safe. Ops 0 … builtin_count()-1 come from the generated table in a fixed
 // order; ops of `--ops` files and unknown ops of programs follow.
@@ -57,7 +60,7 @@ class OpTable {
   // Adds an op; returns the one there is when name and schema are the same.
   // Errors: AlreadyExists [op_c1] when the schema differs.
   absl::StatusOr<Op> Add(const OpDef& def);
-  // Finds `name` or adds it as a declared op without schema.
+  // Finds `name` or adds it as a declared op without schema. No value when the table is full.
   Op FindOrDeclare(std::string_view name);
 
   const OpDef& Get(Op op) const;
