@@ -187,8 +187,7 @@ class Checker {
     const NodeDef def = graph().Def(node);
     operands_.clear();
     for (NodeId operand : def.operands) operands_.push_back(graph().meta(operand));
-    absl::StatusOr<InferResult> result =
-        inferrer_.Infer(op, def.attrs, operands_, def.quant, {graph_id_.index, node});
+    absl::StatusOr<InferResult> result = inferrer_.Infer(op, def.attrs, operands_, def.quant, {graph_id_.index, node});
     const std::vector<MetaId> stated = Leaves(context_, def.meta);
     if (result.ok() && result->declared) {
       AddDeclared(op, stated);

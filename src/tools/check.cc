@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "formats/program_file.h"
 #include "ir/status.h"
 #include "ir/text.h"
 #include "tools/exit_code.h"
@@ -54,7 +55,7 @@ DifferenceRow RowOf(const Program& program, const ValueDifference& difference) {
 }
 
 void CheckFile(Session& session, const std::string& file, FileReport& report) {
-  const absl::StatusOr<Program> program = LoadProgram(session.context(), file);
+  const absl::StatusOr<Program> program = ReadProgramFile(session.context(), file);
   if (!program.ok()) {
     report.failure = program.status();
     return;

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "absl/strings/str_cat.h"
+#include "capi/status_code.h"
 #include "ir/status.h"
 
 namespace tare {
@@ -35,23 +36,7 @@ int Severity(ExitCode code) {
 
 }  // namespace
 
-ExitCode ExitCodeOf(const absl::Status& status) {
-  switch (status.code()) {
-    case absl::StatusCode::kOk:
-      return kExitOk;
-    case absl::StatusCode::kFailedPrecondition:
-      return kExitNo;
-    case absl::StatusCode::kNotFound:
-      return kExitUsage;
-    case absl::StatusCode::kUnimplemented:
-      return kExitUnsupported;
-    case absl::StatusCode::kInternal:
-    case absl::StatusCode::kUnknown:
-      return kExitBug;
-    default:
-      return kExitBadInput;
-  }
-}
+ExitCode ExitCodeOf(const absl::Status& status) { return static_cast<ExitCode>(StatusCodeOf(status)); }
 
 ExitCode Complain(std::string_view subject, const absl::Status& status) {
   PrintDiagnostic("error", subject, std::string_view(status.message().data(), status.message().size()));

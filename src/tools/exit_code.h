@@ -7,6 +7,7 @@
 
 namespace tare {
 
+// The same values as tare_status.
 enum ExitCode : int {
   kExitOk = 0,
   kExitNo = 1,           // the answer is "no": something differs

@@ -108,7 +108,7 @@ void AddOps(CLI::App& app, OpsOptions& o, int& exit_code) {
 void AddPasses(CLI::App& app, PassesOptions& o, int& exit_code) {
   CLI::App* verb = AddVerb(app, "passes", "The passes and pipelines there are", "tare passes");
   verb->add_flag("--json", o.json, "Print JSON");
-  verb->callback([&] { exit_code = RunPasses(o); });
+  verb->callback([&] { exit_code = RunListPasses(o); });
 }
 
 void AddBench(CLI::App& app, BenchOptions& o, int& exit_code) {

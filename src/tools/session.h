@@ -28,11 +28,6 @@ class Session {
   std::unique_ptr<Context> context_;
 };
 
-// Reads a .pt2 archive or the text form, told apart by content.
-absl::StatusOr<Program> LoadProgram(Context& context, const std::string& file);
-// Writes by the ending, .pt2 or .tare, through a temporary name: a failure leaves no file behind.
-absl::Status WriteProgram(const Program& program, const std::string& file);
-
 // Complain, with the exit code of a file that cannot be read whatever the reason, unless it is our bug.
 ExitCode ComplainOfInput(std::string_view file, const absl::Status& status);
 

@@ -59,7 +59,7 @@ int RunOps(const OpsOptions& options);
 struct PassesOptions {
   bool json = false;
 };
-int RunPasses(const PassesOptions& options);
+int RunListPasses(const PassesOptions& options);
 
 struct BenchOptions {
   std::string file;

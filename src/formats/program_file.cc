@@ -1,0 +1,78 @@
+#include "formats/program_file.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+#include "formats/pt2/pt2.h"
+#include "ir/status.h"
+#include "ir/text.h"
+
+namespace tare {
+namespace {
+
+constexpr size_t kMaxTextBytes = size_t{1} << 30;
+
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using File = std::unique_ptr<std::FILE, CloseFile>;
+
+absl::Status SystemError(int error, std::string_view what) {
+  return absl::ErrnoToStatus(error, absl::StrCat(TextPiece(what)));
+}
+
+absl::Status WriteText(std::string_view text, const std::string& path) {
+  File file(std::fopen(path.c_str(), "wbx"));
+  if (file == nullptr) return SystemError(errno, "cannot create the file");
+  if (std::fwrite(text.data(), 1, text.size(), file.get()) != text.size()) return SystemError(errno, "cannot write");
+  return std::fclose(file.release()) == 0 ? absl::OkStatus() : SystemError(errno, "cannot write");
+}
+
+bool IsArchive(const std::string& path) {
+  const File file(std::fopen(path.c_str(), "rb"));
+  char magic[2] = {};
+  return file != nullptr && std::fread(magic, 1, 2, file.get()) == 2 && std::memcmp(magic, "PK", 2) == 0;
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> ReadTextFile(std::string_view path, size_t limit) {
+  const File file(std::fopen(std::string(path).c_str(), "rb"));
+  if (file == nullptr) return SystemError(errno, "cannot open the file");
+  std::string text;
+  char buffer[1 << 16];
+  while (const size_t n = std::fread(buffer, 1, sizeof buffer, file.get())) {
+    if (text.size() + n > limit)
+      return absl::ResourceExhaustedError(absl::StrCat("the file has more than ", limit, " bytes"));
+    text.append(buffer, n);
+  }
+  if (std::ferror(file.get()) != 0) return SystemError(errno, "cannot read the file");
+  return text;
+}
+
+absl::StatusOr<Program> ReadProgramFile(Context& context, std::string_view path) {
+  const std::string name(path);
+  if (path.ends_with(".pt2") || IsArchive(name)) return ReadPt2(context, name);
+  TARE_ASSIGN_OR_RETURN(const std::string text, ReadTextFile(path, kMaxTextBytes));
+  return ParseProgram(context, text);
+}
+
+absl::Status WriteProgramFile(const Program& program, std::string_view path) {
+  const std::string name(path);
+  if (path.ends_with(".pt2")) return WritePt2(program, name);
+  if (!path.ends_with(".tare")) return absl::NotFoundError("the ending of an output file is .pt2 or .tare");
+  const std::string temporary = absl::StrCat(name, ".", getpid(), ".part");
+  absl::Status status = WriteText(PrintProgram(*program.context, program), temporary);
+  if (status.ok() && std::rename(temporary.c_str(), name.c_str()) != 0) {
+    status = SystemError(errno, "cannot rename the finished file");
+  }
+  if (!status.ok()) std::remove(temporary.c_str());
+  return status;
+}
+
+}  // namespace tare

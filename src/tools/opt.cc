@@ -1,0 +1,139 @@
+// `tare opt`: runs passes over a program.
+#include <cstdio>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "formats/program_file.h"
+#include "ir/status.h"
+#include "ir/text.h"
+#include "passes/pass_manager.h"
+#include "tools/bisect.h"
+#include "tools/exit_code.h"
+#include "tools/json_writer.h"
+#include "tools/pass_selection.h"
+#include "tools/program_diff.h"
+#include "tools/session.h"
+#include "tools/verbs.h"
+
+namespace tare {
+namespace {
+
+void Put(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+bool PrintsAfter(const OptOptions& options, const PassStats& stats) {
+  if (options.print_after == "*") return stats.changed;
+  return options.print_after == stats.name;
+}
+
+// What is shown of a pass that ran, when it has run.
+void ShowPass(const OptOptions& options, const PassStats& stats, const Program& now, const Program* before) {
+  if (options.diff && stats.changed) {
+    Put(absl::StrCat("# ", stats.name, " changed\n", DiffText(DiffPrograms(*before, now))));
+  }
+  if (PrintsAfter(options, stats)) Put(absl::StrCat("# after ", stats.name, "\n", PrintProgram(*now.context, now)));
+}
+
+std::string PassLine(const OptOptions& options, const PassStats& stats) {
+  std::string line = absl::StrCat(stats.name, ": ");
+  if (options.timing) absl::StrAppendFormat(&line, "%.3f ms, ", static_cast<double>(stats.ns) * 1e-6);
+  absl::StrAppend(&line, stats.skipped ? "skipped, none of its ops occurs" : StatsLine(stats.counters));
+  if (options.timing && !stats.skipped)
+    absl::StrAppend(&line, ", memo ", stats.memo_hits, " of ", stats.memo_hits + stats.memo_misses);
+  return line + "\n";
+}
+
+void WritePass(JsonWriter& json, const PassStats& stats) {
+  json.Object([&] {
+    json.Field("name", stats.name);
+    json.Field("ns", stats.ns);
+    json.Field("skipped", stats.skipped);
+    json.Field("changed", stats.changed);
+    json.Field("redefined", stats.counters.redefined);
+    json.Field("inserted", stats.counters.inserted);
+    json.Field("erased", stats.counters.erased);
+    json.Field("reinferred", stats.counters.reinferred);
+    json.Field("cold", stats.counters.cold);
+    json.Field("memo_hits", stats.memo_hits);
+    json.Field("memo_misses", stats.memo_misses);
+  });
+}
+
+void PrintJson(const OptOptions& options, const std::vector<PassStats>& passes) {
+  JsonWriter json;
+  json.Object([&] {
+    json.Field("file", options.file);
+    json.Field("output", options.output);
+    json.Key("passes");
+    json.Array([&] {
+      for (const PassStats& stats : passes) WritePass(json, stats);
+    });
+  });
+  json.Print();
+}
+
+// Answers --bisect.
+ExitCode Bisect(const OptOptions& options, const std::vector<Version>& versions) {
+  const absl::StatusOr<int> bad = FirstBad(versions, options.bisect);
+  if (!bad.ok()) return Complain("--bisect", bad.status());
+  std::string answer = "the command accepts the program after all passes";
+  if (*bad == 0) answer = "the command rejects the program before any pass";
+  if (*bad > 0) answer = absl::StrCat("the first pass whose output the command rejects is ", versions[*bad].after);
+  if (options.json) {
+    JsonWriter json;
+    json.Object([&] {
+      json.Field("rejected", *bad >= 0);
+      json.Field("first_bad", *bad > 0 ? versions[*bad].after : "");
+    });
+    json.Print();
+  } else {
+    Put(answer + "\n");
+  }
+  return *bad < 0 ? kExitOk : kExitNo;
+}
+
+// Nothing was asked for but the passes: the answer is the program.
+bool AsksForProgram(const OptOptions& o) {
+  return o.output.empty() && !o.json && !o.timing && !o.stats && !o.diff && o.print_after.empty() && o.bisect.empty();
+}
+
+}  // namespace
+
+int RunOpt(const OptOptions& options) {
+  Session session;
+  if (const ExitCode code = session.AddOpsFiles(options.ops_files); code != kExitOk) return code;
+  absl::StatusOr<std::vector<Pass>> passes = options.pipeline.empty()
+                                                 ? SelectPasses(session.context(), options.passes)
+                                                 : SelectPipeline(session.context(), options.pipeline);
+  if (!passes.ok()) return Complain(options.pipeline.empty() ? "--passes" : options.pipeline, passes.status());
+  absl::StatusOr<Program> program = ReadProgramFile(session.context(), options.file);
+  if (!program.ok()) return ComplainOfInput(options.file, program.status());
+
+  std::vector<Version> versions;
+  if (!options.bisect.empty()) versions.push_back({"", *program});
+  RunOptions run;
+  run.check_meta = options.check_meta;
+  run.keep_before = options.diff;
+  run.after_pass = [&](const PassStats& stats, const Program& now, const Program* before) {
+    if (!options.json) ShowPass(options, stats, now, before);
+    if (!options.bisect.empty() && stats.changed) versions.push_back({stats.name, now});
+    return absl::OkStatus();
+  };
+  const std::unique_ptr<Inferrer> inferrer = session.NewInferrer();
+  const absl::StatusOr<std::vector<PassStats>> stats = RunPasses(*program, *inferrer, *passes, run);
+  if (!stats.ok()) return Complain(options.file, stats.status());
+  if (!options.bisect.empty()) return Bisect(options, versions);
+
+  if (!options.output.empty()) {
+    if (const absl::Status status = WriteProgramFile(*program, options.output); !status.ok()) {
+      return Complain(options.output, status);
+    }
+  }
+  if (options.json) PrintJson(options, *stats);
+  if (!options.json && (options.stats || options.timing)) {
+    for (const PassStats& pass : *stats) Put(PassLine(options, pass));
+  }
+  if (AsksForProgram(options)) Put(PrintProgram(*program->context, *program));
+  return kExitOk;
+}
+
+}  // namespace tare

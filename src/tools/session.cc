@@ -1,0 +1,34 @@
+#include "tools/session.h"
+
+#include "absl/strings/str_cat.h"
+#include "formats/program_file.h"
+#include "ir/status.h"
+#include "meta/rule_set.h"
+
+namespace tare {
+namespace {
+
+constexpr size_t kMaxOpsFile = size_t{8} << 20;
+
+}  // namespace
+
+Session::Session() : context_(MakeContext()) {}
+Session::~Session() = default;
+
+ExitCode Session::AddOpsFiles(const std::vector<std::string>& files) {
+  for (const std::string& file : files) {
+    const absl::StatusOr<std::string> text = ReadTextFile(file, kMaxOpsFile);
+    if (!text.ok()) return ComplainOfInput(file, text.status());
+    if (const absl::Status status = AddOpsFile(*context_, file, *text); !status.ok())
+      return ComplainOfInput(file, status);
+  }
+  return kExitOk;
+}
+
+std::unique_ptr<Inferrer> Session::NewInferrer() { return MakeInferrer(*context_); }
+
+ExitCode ComplainOfInput(std::string_view file, const absl::Status& status) {
+  return Complain(file, status) == kExitBug ? kExitBug : kExitBadInput;
+}
+
+}  // namespace tare
