@@ -103,8 +103,11 @@ llvm::SmallVector<int, 8> ElementwiseOrder(RuleContext& rc, std::span<const Dim>
     return std::ranges::all_of(strides, [&](const auto& s) { return NestedInOrder(rc, shape, s, order); });
   };
   llvm::SmallVector<int, 8> order = IdentityOrder(shape.size());
-  const bool channels_last = shape.size() == 4 && all_nested(kChannelsLastOrder);
   const bool contiguous = all_nested(order);
+  // Both at once only where the order of channels and pixels does not matter.
+  const bool may_be_channels_last =
+      shape.size() == 4 && (!contiguous || IsOne(rc, shape[1]) || (IsOne(rc, shape[2]) && IsOne(rc, shape[3])));
+  const bool channels_last = may_be_channels_last && all_nested(kChannelsLastOrder);
   if (contiguous && !channels_last) return order;
   if (channels_last && !contiguous) return {std::begin(kChannelsLastOrder), std::end(kChannelsLastOrder)};
   std::ranges::reverse(order);  // innermost first while sorting
