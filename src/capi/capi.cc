@@ -15,9 +15,12 @@
 #include "ir/status.h"
 #include "ir/text.h"
 #include "meta/check.h"
+#include "meta/context_factory.h"
+#include "meta/infer.h"
 #include "meta/rule_set.h"
 #include "passes/pass_list.h"
 #include "passes/pass_manager.h"
+#include "passes/pipeline.h"
 #include "tare/tare.h"
 
 struct tare_context {
@@ -55,7 +58,7 @@ tare_status RunSelected(tare_program* program, const std::vector<tare::Pass>& pa
   return Keep(program->owner, tare::RunPasses(program->program, *inferrer, passes).status());
 }
 
-constexpr size_t kMaxRowsFile = size_t{8} << 20;
+constexpr size_t kMaxRowsFile = size_t{8} << 20, kMaxPipelineFile = size_t{1} << 20;
 
 }  // namespace
 
@@ -126,6 +129,16 @@ tare_status tare_program_run_passes(tare_program* program, const char* passes) {
     selected.push_back(*std::move(pass));
   }
   return RunSelected(program, selected);
+}
+
+tare_status tare_program_run_pipeline(tare_program* program, const char* path) {
+  tare::Context& context = *program->owner->context;
+  const absl::StatusOr<std::string> text = tare::ReadTextFile(path, kMaxPipelineFile);
+  if (!text.ok()) return KeepOfInput(program->owner, text.status());
+  const absl::StatusOr<tare::Pipeline> pipeline = tare::ParsePipeline(context, tare::BuiltinPasses(), path, *text);
+  if (!pipeline.ok()) return Keep(program->owner, pipeline.status());
+  const std::unique_ptr<tare::Inferrer> inferrer = tare::MakeInferrer(context);
+  return Keep(program->owner, tare::RunPipeline(program->program, *inferrer, *pipeline).status());
 }
 
 tare_status tare_program_write(const tare_program* program, const char* path) {

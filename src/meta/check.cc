@@ -141,6 +141,7 @@ class Checker {
       : program_(program), context_(*program.context), inferrer_(inferrer) {}
 
   CheckReport Run() {
+    inferrer_.UseFacts(program_.facts);
     for (uint32_t g = 0; g < program_.graphs.size(); ++g) {
       graph_id_ = GraphId{g};
       const Graph& graph = program_.graphs[g].graph;

@@ -101,10 +101,8 @@ bool AsksForProgram(const OptOptions& o) {
 int RunOpt(const OptOptions& options) {
   Session session;
   if (const ExitCode code = session.AddOpsFiles(options.ops_files); code != kExitOk) return code;
-  absl::StatusOr<std::vector<Pass>> passes = options.pipeline.empty()
-                                                 ? SelectPasses(session.context(), options.passes)
-                                                 : SelectPipeline(session.context(), options.pipeline);
-  if (!passes.ok()) return Complain(options.pipeline.empty() ? "--passes" : options.pipeline, passes.status());
+  const absl::StatusOr<Pipeline> pipeline = SelectPipeline(session.context(), options.passes, options.pipeline);
+  if (!pipeline.ok()) return Complain(options.pipeline.empty() ? "--passes" : options.pipeline, pipeline.status());
   absl::StatusOr<Program> program = ReadProgramFile(session.context(), options.file);
   if (!program.ok()) return ComplainOfInput(options.file, program.status());
 
@@ -119,7 +117,7 @@ int RunOpt(const OptOptions& options) {
     return absl::OkStatus();
   };
   const std::unique_ptr<Inferrer> inferrer = session.NewInferrer();
-  const absl::StatusOr<std::vector<PassStats>> stats = RunPasses(*program, *inferrer, *passes, run);
+  const absl::StatusOr<std::vector<PassStats>> stats = RunPipeline(*program, *inferrer, *pipeline, run);
   if (!stats.ok()) return Complain(options.file, stats.status());
   if (!options.bisect.empty()) return Bisect(options, versions);
 

@@ -1,4 +1,4 @@
-// Passes named on the command line.
+// Passes and pipelines named on the command line.
 #pragma once
 
 #include <string>
@@ -7,11 +7,16 @@
 
 #include "absl/status/statusor.h"
 #include "ir/context.h"
-#include "passes/pass.h"
+#include "passes/pipeline.h"
 
 namespace tare {
 
 // Errors: NotFound [pass_c1] for a name that is none.
 absl::StatusOr<std::vector<Pass>> SelectPasses(Context& context, const std::vector<std::string>& names);
+
+// The passes of `names` as a pipeline of one step, or the pipeline called `pipeline`: one of those that
+// come with tare, or a file. Errors: of SelectPasses, ParsePipeline and of reading the file.
+absl::StatusOr<Pipeline> SelectPipeline(Context& context, const std::vector<std::string>& names,
+                                        const std::string& pipeline);
 
 }  // namespace tare

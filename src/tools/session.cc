@@ -3,6 +3,8 @@
 #include "absl/strings/str_cat.h"
 #include "formats/program_file.h"
 #include "ir/status.h"
+#include "meta/context_factory.h"
+#include "meta/infer.h"
 #include "meta/rule_set.h"
 
 namespace tare {
