@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -9,6 +10,8 @@
 #include "ir/ids.h"
 
 namespace tare {
+
+struct Facts;  // sym.h
 
 // An assumption a rule made about symbols: holds whenever the answer does.
 struct Guard {
@@ -38,6 +41,8 @@ class Inferrer {
   virtual ~Inferrer() = default;
   // How often the memo answered so far, and how often a rule had to.
   virtual InferCounters counters() const { return {}; }
+  // The facts of the program whose nodes are asked about from now on; may be null.
+  virtual void UseFacts(std::shared_ptr<const Facts> facts) { (void)facts; }
   // `attrs` in normal form. Errors carry a check id, not the place.
   virtual absl::StatusOr<InferResult> Infer(Op op, AttrsId attrs, std::span<const MetaId> operands, QuantId quant,
                                             NodePlace place) = 0;

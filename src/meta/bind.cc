@@ -1,0 +1,279 @@
+#include "meta/bind.h"
+
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "ir/status.h"
+#include "meta/rule_operators.h"
+
+namespace tare {
+namespace {
+
+constexpr int kMaxNesting = 16;  // of lists in arguments and results
+
+Value OfMeta(RuleContext& rc, const Meta& meta, int depth) {
+  const SymStore& syms = rc.syms();
+  switch (meta.kind) {
+    case MetaKind::kTensor:
+      return Value::Tensor(&meta.tensor);
+    case MetaKind::kInt:
+      return Value::Int(meta.value);
+    case MetaKind::kFloat:
+      return syms.kind(meta.expr) == ExprKind::kFloatConst ? Value::Float(syms.float_value(meta.expr))
+                                                           : Value::SymFloat(meta.expr);
+    case MetaKind::kBool:
+      return BoolOf(rc, meta.expr);
+    case MetaKind::kString:
+    case MetaKind::kObject:
+      return Value::String(meta.text);
+    case MetaKind::kTuple:
+    case MetaKind::kList: {
+      if (depth > kMaxNesting) return Value::None();
+      const std::span<Value> items = rc.NewValues(meta.items.size());
+      for (size_t i = 0; i < items.size(); ++i) items[i] = OfMeta(rc, rc.context().metas.Get(meta.items[i]), depth + 1);
+      if (meta.kind == MetaKind::kTuple) return Value::Tuple(items);
+      return items.empty() ? Value::List(items) : MakeList(rc, items);
+    }
+    case MetaKind::kNone:
+    case MetaKind::kToken:
+      return Value::None();
+  }
+  return Value::None();
+}
+
+Value OfAttr(RuleContext& rc, const AttrValue& attr, std::span<const MetaId> operands, int depth) {
+  switch (attr.kind) {
+    case AttrKind::kNone:
+      return Value::None();
+    case AttrKind::kBool:
+      return Value::Bool(attr.flag);
+    case AttrKind::kInt:
+      return Value::Int(rc.syms().Int(attr.integer));
+    case AttrKind::kFloat:
+      return Value::Float(attr.real);
+    case AttrKind::kComplex:
+      return Value::Complex();
+    case AttrKind::kString:
+    case AttrKind::kOperator:
+      return Value::String(attr.text());
+    case AttrKind::kDType:
+      return Value::OfDType(attr.dtype);
+    case AttrKind::kMemoryFormat:
+      return Value::OfMemoryFormat(attr.memory_format);
+    case AttrKind::kLayout:
+      return Value::OfLayout(attr.layout);
+    case AttrKind::kDevice:
+      return Value::OfDevice(attr.device);
+    case AttrKind::kInts: {
+      const std::span<Dim> dims = rc.NewDims(attr.ints().size());
+      for (size_t i = 0; i < dims.size(); ++i) dims[i] = rc.syms().Int(attr.ints()[i]);
+      return Value::Ints(dims);
+    }
+    case AttrKind::kList:
+    case AttrKind::kDict: {
+      if (depth > kMaxNesting) return Value::None();
+      const std::span<Value> items = rc.NewValues(attr.items().size());
+      for (size_t i = 0; i < items.size(); ++i) items[i] = OfAttr(rc, attr.items()[i], operands, depth + 1);
+      return items.empty() ? Value::List(items) : MakeList(rc, items);
+    }
+    case AttrKind::kOperand:
+      if (attr.operand >= operands.size()) return Value::None();
+      return OfMeta(rc, rc.context().metas.Get(operands[attr.operand]), depth);
+    case AttrKind::kGraph:
+      return Value::OfGraph(attr.graph);
+  }
+  return Value::None();
+}
+
+bool IsNumber(const Value& value) {
+  switch (value.kind) {
+    case ValueKind::kBool:
+    case ValueKind::kSymBool:
+    case ValueKind::kInt:
+    case ValueKind::kFloat:
+    case ValueKind::kSymFloat:
+    case ValueKind::kComplex:
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::optional<Value> ToReal(RuleContext& rc, const Value& value) {
+  if (value.kind == ValueKind::kFloat || value.kind == ValueKind::kSymFloat) return value;
+  const auto dim = AsInt(value);
+  if (!dim) return std::nullopt;
+  if (const auto constant = rc.syms().Constant(*dim)) return Value::Float(static_cast<double>(*constant));
+  const ExprId args[] = {rc.syms().OfDim(*dim)};
+  return Value::SymFloat(rc.syms().Make(ExprKind::kToFloat, args));
+}
+
+std::optional<Value> OfKind(const Value& value, ValueKind kind) {
+  return value.kind == kind ? std::optional<Value>(value) : std::nullopt;
+}
+
+// The value as the schema's type wants it; nullopt when it is of another kind.
+std::optional<Value> ToType(RuleContext& rc, SchemaType type, const Value& value) {
+  switch (type) {
+    case SchemaType::kTensor:
+      return value.kind == ValueKind::kTensor || IsNumber(value) ? std::optional<Value>(value) : std::nullopt;
+    case SchemaType::kInt:
+    case SchemaType::kSymInt:
+      if (const auto dim = AsInt(value)) return Value::Int(*dim);
+      return std::nullopt;
+    case SchemaType::kFloat:
+      return ToReal(rc, value);
+    case SchemaType::kBool:
+      return IsCondition(value) ? std::optional<Value>(value) : std::nullopt;
+    case SchemaType::kScalar:
+      return IsNumber(value) ? std::optional<Value>(value) : std::nullopt;
+    case SchemaType::kString:
+      return OfKind(value, ValueKind::kString);
+    case SchemaType::kDType:
+      return OfKind(value, ValueKind::kDType);
+    case SchemaType::kMemoryFormat:
+      return OfKind(value, ValueKind::kMemoryFormat);
+    case SchemaType::kLayout:
+      return OfKind(value, ValueKind::kLayout);
+    case SchemaType::kDevice:
+      return value.kind == ValueKind::kDevice || value.kind == ValueKind::kString ? std::optional<Value>(value)
+                                                                                  : std::nullopt;
+    case SchemaType::kGraph:
+      return OfKind(value, ValueKind::kGraph);
+    case SchemaType::kGenerator:
+    case SchemaType::kAny:
+      return value;
+  }
+  return std::nullopt;
+}
+
+std::string_view Word(SchemaType type) {
+  switch (type) {
+    case SchemaType::kTensor:
+      return "a tensor";
+    case SchemaType::kInt:
+    case SchemaType::kSymInt:
+      return "an integer";
+    case SchemaType::kFloat:
+      return "a float";
+    case SchemaType::kBool:
+      return "true or false";
+    case SchemaType::kScalar:
+      return "a number";
+    case SchemaType::kString:
+      return "a text";
+    case SchemaType::kDType:
+      return "a dtype";
+    case SchemaType::kMemoryFormat:
+      return "a memory format";
+    case SchemaType::kLayout:
+      return "a layout";
+    case SchemaType::kDevice:
+      return "a device";
+    case SchemaType::kGraph:
+      return "a graph";
+    case SchemaType::kGenerator:
+    case SchemaType::kAny:
+      return "a value";
+  }
+  return "a value";
+}
+
+absl::Status WrongKind(RuleContext& rc, const SchemaArg& arg, const Value& value) {
+  return InvalidError("args_c5", "argument ", arg.name, " must be ", arg.list ? "a list, each item " : "",
+                      Word(arg.type), "; found ", rc.Print(value));
+}
+
+absl::StatusOr<Value> Coerce(RuleContext& rc, const SchemaArg& arg, const Value& value) {
+  if (value.is_none()) {
+    const bool allowed = arg.optional || arg.type == SchemaType::kAny || arg.type == SchemaType::kGenerator ||
+                         (arg.has_default && arg.default_value.is_none());
+    if (allowed) return value;
+    return WrongKind(rc, arg, value);
+  }
+  if (!arg.list) {
+    const auto fitting = ToType(rc, arg.type, value);
+    if (!fitting) return WrongKind(rc, arg, value);
+    return *fitting;
+  }
+  const bool ints = arg.type == SchemaType::kInt || arg.type == SchemaType::kSymInt;
+  if (!IsList(value)) {
+    const auto single = ToType(rc, arg.type, value);
+    if (arg.list_size < 1 || arg.type == SchemaType::kTensor || !single) return WrongKind(rc, arg, value);
+    const std::span<Value> items = rc.NewValues(static_cast<size_t>(arg.list_size));
+    std::fill(items.begin(), items.end(), *single);
+    return MakeList(rc, items);
+  }
+  if (value.kind == ValueKind::kInts && ints) return value;
+  const size_t count = LengthOf(value);
+  const std::span<Value> items = rc.NewValues(count);
+  for (size_t i = 0; i < count; ++i) {
+    const Value item = ItemOf(value, i);
+    if (item.is_none() && arg.element_optional) continue;
+    const auto fitting = ToType(rc, arg.type, item);
+    if (!fitting) return WrongKind(rc, arg, value);
+    items[i] = *fitting;
+  }
+  if (ints) return MakeList(rc, items);
+  return Value::List(items);
+}
+
+absl::StatusOr<Value> Default(RuleContext& rc, const SchemaArg& arg) {
+  if (arg.has_default) {
+    const Value value = OfAttr(rc, arg.default_value, {}, 0);
+    // A default is well-formed, but `int[2] stride=1` still has to become a list.
+    return value.is_none() ? absl::StatusOr<Value>(value) : Coerce(rc, arg, value);
+  }
+  if (arg.optional) return Value::None();
+  return InvalidError("args_c4", "argument ", arg.name, " is missing");
+}
+
+}  // namespace
+
+Value ValueOf(RuleContext& rc, const Meta& meta) { return OfMeta(rc, meta, 0); }
+Value ValueOf(RuleContext& rc, const AttrValue& attr, std::span<const MetaId> operands) {
+  return OfAttr(rc, attr, operands, 0);
+}
+
+absl::StatusOr<std::span<const Value>> BindArguments(RuleContext& rc, const Schema& schema,
+                                                     std::span<const NamedAttr> attrs,
+                                                     std::span<const MetaId> operands) {
+  const size_t count = schema.args.size();
+  const std::span<Value> values = rc.NewValues(count + (schema.variadic ? 1 : 0));
+  size_t at = 0;  // attrs are in schema order
+  for (size_t i = 0; i < count; ++i) {
+    const SchemaArg& arg = schema.args[i];
+    auto value = at < attrs.size() && attrs[at].name == arg.name
+                     ? Coerce(rc, arg, OfAttr(rc, attrs[at++].value, operands, 0))
+                     : Default(rc, arg);
+    if (!value.ok()) return value.status();
+    values[i] = *value;
+  }
+  if (schema.variadic) {
+    const std::span<Value> rest = rc.NewValues(attrs.size() - at);
+    for (size_t i = 0; i < rest.size(); ++i) rest[i] = OfAttr(rc, attrs[at + i].value, operands, 0);
+    values[count] = Value::List(rest);
+  } else if (at < attrs.size()) {
+    return InvalidError("args_c1", "no argument ",
+                        attrs[at].name.empty() ? std::string_view("at this place") : attrs[at].name);
+  }
+  return std::span<const Value>(values);
+}
+
+absl::StatusOr<std::span<const Value>> BindValues(RuleContext& rc, const Schema& schema, std::span<const Value> given) {
+  const size_t count = schema.args.size();
+  const std::span<Value> values = rc.NewValues(count + (schema.variadic ? 1 : 0));
+  for (size_t i = 0; i < count; ++i) {
+    auto value = i < given.size() ? Coerce(rc, schema.args[i], given[i]) : Default(rc, schema.args[i]);
+    if (!value.ok()) return value.status();
+    values[i] = *value;
+  }
+  if (schema.variadic) {
+    values[count] = Value::List(given.size() > count ? given.subspan(count) : std::span<const Value>());
+  } else if (given.size() > count) {
+    return InvalidError("args_c3", given.size(), " arguments where the schema has ", count);
+  }
+  return std::span<const Value>(values);
+}
+
+}  // namespace tare

@@ -1,0 +1,20 @@
+#include "meta/function_table.h"
+
+#include <vector>
+
+namespace tare {
+
+std::span<const RuleFunctionRow> FunctionTable() {
+  static const std::vector<RuleFunctionRow>& table = *[] {
+    auto* all = new std::vector<RuleFunctionRow>;
+    for (const auto& list : {CoreFunctions(), PromotionFunctions(), LayoutFunctions(), ShapeFunctions(),
+                             ViewFunctions(), WindowFunctions(), IndexFunctions(), SymbolicFunctions(),
+                             HigherOrderFunctions(), TosaFunctions(), CortexMFunctions()}) {
+      all->insert(all->end(), list.begin(), list.end());
+    }
+    return all;
+  }();
+  return table;
+}
+
+}  // namespace tare

@@ -1,0 +1,196 @@
+#include "meta/rule_context.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "ir/status.h"
+#include "meta/rule_state.h"
+
+namespace tare {
+namespace {
+
+bool HasUnbacked(const SymStore& syms, ExprId condition) {
+  for (ExprId id : syms.Symbols(condition)) {
+    const SymbolKind kind = syms.symbol(id).kind;
+    if (kind == SymbolKind::kUnbacked || kind == SymbolKind::kUnbackedFloat) return true;
+  }
+  return false;
+}
+
+// A large number, distinct for distinct names, within the symbol's range and a multiple of its
+// divisor: what a symbol without a hint is assumed to be.
+int64_t GenericValue(const SymbolRow& symbol) {
+  uint64_t number = 0, hash = 1469598103934665603u;
+  bool has_number = false;
+  for (char c : symbol.name) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
+    has_number = c >= '0' && c <= '9';
+    number = has_number ? (number * 10 + static_cast<uint64_t>(c - '0')) % 1'000'000 : 0;
+  }
+  const uint64_t index = (has_number ? number : hash) % 257;
+  int64_t value = 1013 + 30 * static_cast<int64_t>(index * 7 % 257);
+  if (value > symbol.max) value = symbol.max - static_cast<int64_t>(index % 3);
+  value = std::max(value, symbol.min);
+  if (symbol.divisor > 1) {
+    int64_t multiple;
+    if (!__builtin_mul_overflow(value, symbol.divisor, &multiple) && multiple <= symbol.max) return multiple;
+    const int64_t below = value - value % symbol.divisor;
+    value = below >= symbol.min ? below : value;
+  }
+  return value;
+}
+
+// Truth under hints and, where `generic`, the assumed values of symbols without one.
+std::optional<bool> ByValues(const SymStore& syms, ExprId condition, bool generic) {
+  if (const auto hinted = syms.Hint(condition)) return *hinted != 0;
+  if (!generic) return std::nullopt;
+  SymStore::Values values;
+  for (ExprId id : syms.Symbols(condition)) {
+    const SymbolRow& symbol = syms.symbol(id);
+    if (symbol.kind != SymbolKind::kBacked) return std::nullopt;
+    values[id] = symbol.hint ? *symbol.hint : GenericValue(symbol);
+  }
+  const auto value = syms.Evaluate(condition, values);
+  if (!value) return std::nullopt;
+  return *value != 0;
+}
+
+}  // namespace
+
+Context& RuleContext::context() const { return *state_.context; }
+const Facts* RuleContext::facts() const { return state_.facts; }
+std::string_view RuleContext::spec() const { return state_.spec; }
+
+std::span<Dim> RuleContext::NewDims(size_t n) {
+  Dim* dims = state_.arena.Allocate<Dim>(n);
+  std::uninitialized_value_construct_n(dims, n);
+  return {dims, n};
+}
+std::span<Value> RuleContext::NewValues(size_t n) {
+  Value* values = state_.arena.Allocate<Value>(n);
+  std::uninitialized_default_construct_n(values, n);
+  return {values, n};
+}
+std::string_view RuleContext::NewText(std::string_view text) {
+  char* copy = state_.arena.Allocate<char>(text.size());
+  std::memcpy(copy, text.data(), text.size());
+  return {copy, text.size()};
+}
+const TensorMeta* RuleContext::NewTensor(const TensorMeta& tensor) {
+  return new (state_.arena.Allocate<TensorMeta>()) TensorMeta(tensor);
+}
+const TensorMeta* RuleContext::Contiguous(DType dtype, std::span<const Dim> shape) {
+  const std::span<Dim> strides = NewDims(shape.size());
+  Dim stride = Dim::Static(1);
+  for (size_t i = shape.size(); i-- > 0;) {
+    strides[i] = stride;
+    stride = syms().Mul(stride, syms().Max(shape[i], Dim::Static(1)));
+  }
+  TensorMeta tensor;
+  tensor.dtype = dtype;
+  tensor.shape = shape;
+  tensor.strides = strides;
+  return NewTensor(tensor);
+}
+
+bool RuleContext::Known(ExprId condition) { return syms().Prove(condition, facts()) == Tri::kYes; }
+
+namespace {
+void Record(llvm::SmallVectorImpl<Guard>& guards, Guard guard) {
+  if (std::find(guards.begin(), guards.end(), guard) == guards.end()) guards.push_back(guard);
+}
+}  // namespace
+
+absl::StatusOr<bool> RuleContext::Decide(ExprId condition) {
+  const Tri proved = syms().Prove(condition, facts());
+  if (proved != Tri::kUnknown) return proved == Tri::kYes;
+  const auto value = ByValues(syms(), condition, true);
+  if (!value) {
+    return InvalidError("data_dependent", "cannot decide whether ", syms().Print(condition),
+                        ": it depends on values known only at run time");
+  }
+  Record(state_.guards, {*value ? condition : syms().Not(condition), Guard::kGuard});
+  return *value;
+}
+
+bool RuleContext::OrFalse(ExprId condition) {
+  const auto decided = Decide(condition);
+  return decided.ok() && *decided;
+}
+bool RuleContext::OrTrue(ExprId condition) {
+  const auto decided = Decide(condition);
+  return !decided.ok() || *decided;
+}
+
+absl::Status RuleContext::Require(ExprId condition, absl::Status otherwise) {
+  const Tri proved = syms().Prove(condition, facts());
+  if (proved == Tri::kYes) return absl::OkStatus();
+  if (proved == Tri::kNo) return otherwise;
+  if (HasUnbacked(syms(), condition)) {
+    Record(state_.guards, {condition, Guard::kRuntimeAssert});
+    return absl::OkStatus();
+  }
+  const auto hinted = ByValues(syms(), condition, false);
+  if (hinted && !*hinted) return otherwise;
+  Record(state_.guards, {condition, Guard::kGuard});
+  return absl::OkStatus();
+}
+
+bool RuleContext::KnownEqual(Dim a, Dim b) { return syms().Equal(a, b, facts()) == Tri::kYes; }
+absl::StatusOr<bool> RuleContext::Equal(Dim a, Dim b) {
+  const Tri answer = syms().Equal(a, b, facts());
+  if (answer != Tri::kUnknown) return answer == Tri::kYes;
+  return Decide(syms().Eq(a, b));
+}
+absl::StatusOr<bool> RuleContext::Less(Dim a, Dim b) {
+  if (a.is_static() && b.is_static()) return a.value() < b.value();
+  return Decide(syms().Lt(a, b));
+}
+absl::StatusOr<bool> RuleContext::LessEqual(Dim a, Dim b) {
+  if (a.is_static() && b.is_static()) return a.value() <= b.value();
+  return Decide(syms().Le(a, b));
+}
+bool RuleContext::EqualOrFalse(Dim a, Dim b) {
+  const auto equal = Equal(a, b);
+  return equal.ok() && *equal;
+}
+absl::Status RuleContext::RequireEqual(Dim a, Dim b, absl::Status otherwise) {
+  if (a == b) return absl::OkStatus();
+  return Require(syms().Eq(a, b), std::move(otherwise));
+}
+
+absl::StatusOr<int64_t> RuleContext::Concrete(Dim a) {
+  if (a.is_static()) return a.value();
+  if (!a.is_valid()) return InvalidError("overflow", "a size does not fit 64 bits");
+  if (const auto constant = syms().Constant(a)) return *constant;
+  if (const auto constant = syms().Constant(syms().Simplify(a, facts()))) return *constant;
+  const auto hint = syms().Hint(syms().OfDim(a));
+  if (!hint) return InvalidError("data_dependent", "needs the value of ", syms().Print(a));
+  Record(state_.guards, {syms().Eq(a, syms().Int(*hint)), Guard::kGuard});
+  return *hint;
+}
+
+// Names no file uses: `u<node>_<k>`.
+Dim RuleContext::MintInt(int k, int64_t min, int64_t max) {
+  const NodeId node = state_.place.node;
+  const std::string name = node.has_value() ? absl::StrCat("u", node.index, "_", k) : absl::StrCat("u_", k);
+  state_.minted = true;
+  SymbolRow row;
+  row.name = context().strings.Intern(name);
+  row.kind = SymbolKind::kUnbacked;
+  row.min = min;
+  row.max = max;
+  return syms().Symbol(row);
+}
+ExprId RuleContext::MintFloat(int k) {
+  const NodeId node = state_.place.node;
+  const std::string name = node.has_value() ? absl::StrCat("zuf", node.index, "_", k) : absl::StrCat("zuf_", k);
+  state_.minted = true;
+  SymbolRow row;
+  row.name = context().strings.Intern(name);
+  row.kind = SymbolKind::kUnbackedFloat;
+  return syms().FloatSymbol(row);
+}
+
+}  // namespace tare

@@ -1,0 +1,43 @@
+// What one evaluation keeps: the arena, guards, where and under which facts it runs.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "ir/context.h"
+#include "ir/inferrer.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Allocator.h"
+#include "meta/rule_context.h"
+#include "meta/rule_set.h"
+
+namespace tare {
+
+inline constexpr int kMaxRuleCalls = 16;             // nesting of rule('…')
+inline constexpr size_t kMaxRuleList = 1 << 16;      // items of a list made by the language itself
+inline constexpr int64_t kMaxRuleSteps = 4'000'000;  // nodes evaluated for one answer
+
+struct RuleContext::State {
+  Context* context = nullptr;
+  const RuleSet* rules = nullptr;
+  const Facts* facts = nullptr;
+  std::string_view spec;
+  NodePlace place;
+  llvm::BumpPtrAllocator arena;
+  llvm::SmallVector<Guard, 8> guards;
+  int rule_depth = 0;
+  int64_t steps = 0;
+  bool minted = false;  // the answer has fresh symbols: it must not be remembered
+
+  void Begin(NodePlace at) {
+    place = at;
+    arena.Reset();
+    guards.clear();
+    rule_depth = 0;
+    steps = 0;
+    minted = false;
+  }
+};
+
+}  // namespace tare
