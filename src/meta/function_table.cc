@@ -7,9 +7,11 @@ namespace tare {
 std::span<const RuleFunctionRow> FunctionTable() {
   static const std::vector<RuleFunctionRow>& table = *[] {
     auto* all = new std::vector<RuleFunctionRow>;
-    for (const auto& list : {CoreFunctions(), PromotionFunctions(), LayoutFunctions(), ShapeFunctions(),
-                             ViewFunctions(), WindowFunctions(), IndexFunctions(), SymbolicFunctions(),
-                             HigherOrderFunctions(), TosaFunctions(), CortexMFunctions()}) {
+    for (const auto& list :
+         {CoreFunctions(),     PromotionFunctions(), LayoutFunctions(),      ShapeFunctions(),   ContractFunctions(),
+          FactoryFunctions(),  ViewFunctions(),      SplitFunctions(),       StorageFunctions(), WindowFunctions(),
+          PoolFunctions(),     ResizeFunctions(),    ConcatFunctions(),      IndexFunctions(),   GatherFunctions(),
+          SpectralFunctions(), SymbolicFunctions(),  HigherOrderFunctions(), TosaFunctions(),    CortexMFunctions()}) {
       all->insert(all->end(), list.begin(), list.end());
     }
     return all;
