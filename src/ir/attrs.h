@@ -36,7 +36,8 @@ enum class AttrKind : uint8_t {
   kOperator,  // an op given as an argument; text is its target
 };
 
-inline constexpr int kMaxAttrDepth = 32;  // nesting of lists and dicts; readers refuse more
+inline constexpr int kMaxOperands = UINT16_MAX;  // of one node; readers refuse more
+inline constexpr int kMaxAttrDepth = 32;         // nesting of lists and dicts; readers refuse more
 
 enum class MemoryFormat : uint8_t { kContiguous, kChannelsLast, kChannelsLast3d, kPreserve };
 

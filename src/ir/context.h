@@ -18,7 +18,7 @@ class Context {
   Context(const Context&) = delete;
 
   StringPool strings;
-  SymStore syms;
+  mutable SymStore syms;  // looking something up may make an expression
   MetaStore metas;
   AttrsStore attrs;
   QuantStore quants;

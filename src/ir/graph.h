@@ -24,7 +24,6 @@
 namespace tare {
 
 inline constexpr uint32_t kMaxNodes = 1u << 26;  // of one graph
-inline constexpr int kMaxOperands = UINT16_MAX;  // of one node; readers refuse more
 
 struct NodeDef {
   Op op;

@@ -12,9 +12,11 @@ namespace tare {
 // `list_size`, lists of constant ints to kInts. What does not fit is left for rules to refuse.
 AttrValue NormalizeArg(const SchemaArg& arg, const AttrValue& value, StringPool& pool);
 
-// Arguments by schema name, or positional ("" as name; they come first, in schema order), in any
-// order. An op without a schema keeps them as they are.
-// Errors: InvalidArgument [args_c1] unknown argument, [args_c2] given twice, [args_c3] too many.
+// Arguments by schema name, in any order; those with the name "" are the tensor-like arguments, in
+// schema order. An optional argument without a default that is not given becomes none. An op without
+// a schema keeps what it is given.
+// Errors: InvalidArgument [args_c1] unknown argument, [args_c2] given twice, [args_c3] too many,
+// [args_c4] a required one is missing.
 absl::StatusOr<AttrsId> NormalizeArgs(Context& context, Op op, std::span<const NamedAttr> args);
 
 }  // namespace tare

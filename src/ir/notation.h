@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -79,6 +80,8 @@ class TextSymbols final : public SymbolScope {
 };
 
 absl::StatusOr<MetaId> ReadMeta(Context& context, Cursor& cursor, SymbolScope& scope);
+// Text up to one of `stops`.
+absl::StatusOr<ExprId> ReadExpr(Context& context, Cursor& cursor, SymbolScope& scope, std::string_view stops);
 absl::StatusOr<Dim> ReadDim(Context& context, Cursor& cursor, SymbolScope& scope, std::string_view stops);
 
 // What the arguments of a call refer to: nodes of a graph by name, or metadata written in place.
@@ -114,6 +117,7 @@ class OperandNames {
   virtual std::string Operand(uint32_t index) const;
   virtual std::string Graph(GraphId id) const;
 };
+// Metadata is written by PrintMeta (text.h).
 std::string PrintAttr(const Context& context, const AttrValue& value, const OperandNames& names);
 // `(a, b, name=value)`.
 std::string PrintArgs(const Context& context, Op op, AttrsId attrs, const OperandNames& names);
