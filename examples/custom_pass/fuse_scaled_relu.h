@@ -5,17 +5,22 @@
 // %m is left to other users or erased with its last one. Shape and dtype of %y do not change.
 #pragma once
 
+#include <span>
+#include <string_view>
+
 #include "tare/api.h"
 
 class FuseScaledRelu final : public tare::RewritePass {
  public:
-  explicit FuseScaledRelu(const tare::Context& context) : fused_(context.ops.Find("my.scaled_relu.default")) {}
+  explicit FuseScaledRelu(const tare::Context& context)
+      : targets_{context.ops.Find("aten.relu.default")},
+        mul_(context.ops.Find("aten.mul.Tensor")),
+        scaled_relu_(context.ops.Find("my.scaled_relu.default")) {}
   std::string_view name() const override { return "fuse-scaled-relu"; }
-  std::string_view doc() const override { return "Fuses mul by a number and relu into my.scaled_relu"; }
-  std::span<const tare::Op> targets() const override { return kTargets; }
+  std::span<const tare::Op> targets() const override { return targets_; }
   absl::Status Rewrite(tare::Node relu, tare::Rewriter& rw) const override;
 
  private:
-  static constexpr tare::Op kTargets[] = {tare::op::aten_relu_default};
-  const tare::Op fused_;
+  const tare::Op targets_[1];
+  const tare::Op mul_, scaled_relu_;
 };

@@ -6,6 +6,7 @@
 // docs/passes.md walks through a pass, docs/rules.md through the rows of ops.
 #pragma once
 
+#include "formats/program_file.h"
 #include "ir/context.h"
 #include "ir/graph.h"
 #include "ir/inferrer.h"
@@ -13,3 +14,11 @@
 #include "ir/status.h"
 #include "ir/text.h"
 #include "ir/verify.h"
+#include "meta/check.h"
+#include "meta/context_factory.h"
+#include "meta/infer.h"
+#include "passes/pass.h"
+#include "passes/pass_list.h"
+#include "passes/pass_manager.h"
+#include "passes/pipeline.h"
+#include "passes/rewriter.h"

@@ -17,7 +17,6 @@
 #include "meta/check.h"
 #include "meta/context_factory.h"
 #include "meta/infer.h"
-#include "meta/rule_set.h"
 #include "passes/pass_list.h"
 #include "passes/pass_manager.h"
 #include "passes/pipeline.h"

@@ -1,6 +1,7 @@
 #include "meta/context_factory.h"
 
 #include "meta/memo.h"
+#include "meta/rule_set.h"
 
 namespace tare {
 

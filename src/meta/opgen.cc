@@ -80,7 +80,7 @@ void EmitArray(std::string& out, std::string_view type, std::string_view name, c
 std::string EmitSource(const CompiledRules& rules, uint64_t hash) {
   const RuleArrays& arrays = rules.arrays;
   std::string out =
-      "// Made by tare-opgen from ops/*.toml.\n#include \"meta/context_factory.h\"\n\nnamespace tare {\nnamespace {\n\n"
+      "// Made by tare-opgen from ops/*.toml.\n#include \"meta/rule_set.h\"\n\nnamespace tare {\nnamespace {\n\n"
       "using namespace std::string_view_literals;\n\n";
   EmitArray(out, "RuleNode", "kNodes", arrays.nodes, [&](const RuleNode& node) {
     absl::StrAppend(&out, "{RuleOp(", static_cast<int>(node.op), "),", static_cast<int>(node.detail), ",",

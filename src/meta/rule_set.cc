@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "ir/status.h"
+#include "meta/context_factory.h"
 #include "meta/rule_compiler.h"
 
 namespace tare {

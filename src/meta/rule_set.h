@@ -15,7 +15,7 @@
 
 namespace tare {
 
-// The generated tables (op_rows_data.cc): ops in alphabetical order, rule = row of the table.
+// Tables of the build: ops in alphabetical order, rule = row of the table.
 struct BuiltinRows {
   RuleTable table;
   std::span<const OpDef> ops;
@@ -48,10 +48,7 @@ const RuleSet& RulesOf(const Context& context);
 
 uint64_t HashOfText(std::string_view text);
 
-// Compiles a file of rows and adds its ops to `context`. Not while other threads use the context.
-// Errors: InvalidArgument with file, line and column: [rule_c1] TOML, [rule_c2] syntax, [rule_c3]
-// unknown names, [rule_c4] argument counts, [rule_c5] sizes, [rule_c6] fields, [rule_c7] a built-in
-// op is described again.
-absl::Status AddOpsFile(Context& context, std::string_view file_name, std::string_view text);
+// The generated tables (op_rows_data.cc).
+const BuiltinRows& GeneratedRows();
 
 }  // namespace tare

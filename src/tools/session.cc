@@ -5,7 +5,6 @@
 #include "ir/status.h"
 #include "meta/context_factory.h"
 #include "meta/infer.h"
-#include "meta/rule_set.h"
 
 namespace tare {
 namespace {
