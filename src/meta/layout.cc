@@ -187,6 +187,22 @@ absl::StatusOr<Value> IsDenseFunction(RuleContext& rc, std::span<const Value> va
   return Value::Bool(IsDense(rc, tensor));
 }
 
+// stretched(x, shape): x expanded; numbers and tensors without dims as they are.
+absl::StatusOr<Value> StretchedFunction(RuleContext& rc, std::span<const Value> values) {
+  if (values[0].kind != ValueKind::kTensor || values[0].tensor->shape.empty()) return values[0];
+  RuleArgs args(rc, values);
+  const std::span<const Dim> shape = args.Ints(1);
+  TARE_RETURN_IF_ERROR(args.status());
+  TensorMeta tensor = args.Tensor(0);
+  TARE_RETURN_IF_ERROR(RequireExpandable(rc, tensor.shape, shape));
+  const llvm::SmallVector<Dim, 8> expanded = ExpandedStrides(rc, tensor, shape);
+  const std::span<Dim> strides = rc.NewDims(shape.size());
+  std::ranges::copy(expanded, strides.begin());
+  tensor.shape = shape;
+  tensor.strides = strides;
+  return Value::Tensor(rc.NewTensor(tensor));
+}
+
 absl::StatusOr<Value> ElementwiseFunction(RuleContext& rc, std::span<const Value> values) {
   const std::span<const Value> operands = values[0].kind == ValueKind::kList ? values[0].items() : values;
   llvm::SmallVector<const TensorMeta*, 4> tensors;
@@ -210,6 +226,8 @@ constexpr RuleFunctionRow kRows[] = {
      SuggestFunction},
     {"elementwise", "elementwise([operand, …]) -> strides", "Strides elementwise ops give a result of these operands.",
      1, -1, ElementwiseFunction},
+    {"stretched", "stretched(x, shape) -> tensor",
+     "x expanded to the shape; numbers and tensors without dims as they are.", 2, 2, StretchedFunction},
     {"is_contiguous", "is_contiguous(x, format) -> bool", "x is contiguous, in the format if one is given.", 1, 2,
      IsContiguousFunction},
     {"is_dense", "is_dense(x) -> bool", "Some order of the dims makes x contiguous.", 1, 1, IsDenseFunction},

@@ -62,7 +62,8 @@ std::optional<DTypeCategory> CategoryOfOperand(const Value& operand) {
   }
 }
 
-// A list of a rule's operands: `[self, other]`, or an argument that is a list of tensors.
+// A list of a rule's operands: `[self, other]`, or an argument that is a list of tensors. A list of
+// whole numbers counts as one of them.
 std::span<const Value> Operands(const Value& list) {
   if (list.kind == ValueKind::kList || list.kind == ValueKind::kTuple) return list.items();
   return {&list, 1};
