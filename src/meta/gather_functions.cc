@@ -39,8 +39,8 @@ absl::Status RequireInside(RuleContext& rc, std::string_view check_id, const Ten
 
 absl::Status CheckGather(RuleContext& rc, const TensorMeta& self, const TensorMeta& index, int64_t dim) {
   TARE_ASSIGN_OR_RETURN(const int64_t axis, WrapDim(dim, self.shape.size()));
-  TARE_RETURN_IF_ERROR(RequireIndexType("gather_c1", index));
   if (rc.KnownEqual(Numel(rc, index.shape), kZero)) return absl::OkStatus();
+  TARE_RETURN_IF_ERROR(RequireIndexType("gather_c1", index));
   if (RankOf(self) != RankOf(index)) {
     return InvalidError("gather_c2", "index has rank ", index.shape.size(), ", the tensor ", self.shape.size(),
                         "; they must agree");

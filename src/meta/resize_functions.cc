@@ -1,4 +1,5 @@
 // Rule functions of padding, interpolation and pixel shuffling.
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -17,9 +18,8 @@ const Dim kZero = Dim::Static(0);
 std::string Text(RuleContext& rc, Dim dim) { return rc.Print(Value::Int(dim)); }
 
 // `pads` holds (before, after) pairs from the last dim on; negative ones crop.
-// Errors: [pad_c1] an odd number, [pad_c2] more pairs than dims, [pad_c3] an extent below `least`.
-absl::StatusOr<std::span<const Dim>> PadShape(RuleContext& rc, std::span<const Dim> shape, std::span<const Dim> pads,
-                                              int64_t least) {
+// Errors: [pad_c1] an odd number, [pad_c2] more pairs than dims, [pad_c3] a negative extent.
+absl::StatusOr<std::span<const Dim>> PadShape(RuleContext& rc, std::span<const Dim> shape, std::span<const Dim> pads) {
   SymStore& syms = rc.syms();
   const size_t rank = shape.size();
   if (pads.size() % 2 != 0) return InvalidError("pad_c1", "pad has ", pads.size(), " entries; they come in pairs");
@@ -32,7 +32,7 @@ absl::StatusOr<std::span<const Dim>> PadShape(RuleContext& rc, std::span<const D
     const size_t dim = rank - 1 - k;
     padded[dim] = SymInt(syms, shape[dim]) + pads[2 * k] + pads[2 * k + 1];
     if (!padded[dim].is_valid()) return InvalidError("pad_c4", "the padded extent of dim ", dim, " overflows 64 bits");
-    TARE_REQUIRE(rc, syms.Le(Dim::Static(least), padded[dim]),
+    TARE_REQUIRE(rc, syms.Le(kZero, padded[dim]),
                  InvalidError("pad_c3", "dim ", dim, " of extent ", Text(rc, shape[dim]), " would get extent ",
                               Text(rc, padded[dim]), "; crop less"));
   }
@@ -45,7 +45,7 @@ absl::StatusOr<Value> PadConstant(RuleContext& rc, std::span<const Value> values
   const TensorMeta& self = args.Tensor(0);
   const std::span<const Dim> pads = args.Ints(1);
   TARE_RETURN_IF_ERROR(args.status());
-  TARE_ASSIGN_OR_RETURN(const std::span<const Dim> shape, PadShape(rc, self.shape, pads, 0));
+  TARE_ASSIGN_OR_RETURN(const std::span<const Dim> shape, PadShape(rc, self.shape, pads));
   bool crops = true;
   for (Dim pad : pads) crops = crops && rc.Known(rc.syms().Le(pad, kZero));
   std::span<const Dim> strides;
@@ -75,9 +75,19 @@ absl::StatusOr<Value> PadEdges(RuleContext& rc, std::span<const Value> values) {
                  InvalidError("pad_edges_c2", "padding ", Text(rc, pads[k]), " of an extent of ", Text(rc, extent),
                               wraps ? " wraps around more than once" : " must be smaller than it to reflect"));
   }
-  TARE_ASSIGN_OR_RETURN(const std::span<const Dim> shape, PadShape(rc, self.shape, pads, 1));
+  TARE_ASSIGN_OR_RETURN(const std::span<const Dim> shape, PadShape(rc, self.shape, pads));
+  if (mode != "circular") {
+    // Some extents may become 0, but not all of them.
+    llvm::SmallVector<ExprId, 3> some;
+    for (size_t i = shape.size() - n; i < shape.size(); ++i) some.push_back(syms.Lt(kZero, shape[i]));
+    if (!std::ranges::any_of(some, [&](ExprId condition) { return rc.Known(condition); })) {
+      TARE_REQUIRE(
+          rc, some.size() == 1 ? some[0] : syms.Make(ExprKind::kOr, some),
+          InvalidError("pad_edges_c3", "nothing is left of ", rc.Print(Value::Ints(self.shape)), "; crop less"));
+    }
+  }
   MemoryFormat format = MemoryFormat::kContiguous;
-  if (mode != "circular") format = SuggestMemoryFormat(rc, self);
+  if (mode != "circular" && n == 2) format = SuggestMemoryFormat(rc, self);
   TARE_ASSIGN_OR_RETURN(const std::span<const Dim> strides, FormatStrides(rc, shape, format));
   return Value::Tensor(Restrided(rc, self, shape, strides, kZero));
 }

@@ -37,7 +37,7 @@ TensorsOr SplitEvery(RuleContext& rc, const TensorMeta& self, Dim length, int64_
   if (empty) {
     TARE_REQUIRE_EQUAL(rc, extent, Dim::Static(0), InvalidError("split_c4", "split size 0 never covers dim ", dim));
   } else {
-    TARE_ASSIGN_OR_RETURN(count, rc.Concrete(CeilDiv(extent, length)));
+    TARE_ASSIGN_OR_RETURN(count, rc.Concrete(FloorDiv(extent + length - 1, length)));
   }
   count = std::max<int64_t>(count, 1);
   if (count > kMaxParts) return InvalidError("split_c5", count, " parts are more than ", kMaxParts);

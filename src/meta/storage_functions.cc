@@ -34,7 +34,9 @@ ValueOr Diagonal(RuleContext& rc, Values values) {
   const SymInt length = below ? Max(Min(rows + offset, columns), zero) : Max(Min(columns - offset, rows), zero);
   const SymInt row_stride(syms, self.strides[row]), column_stride(syms, self.strides[column]);
   SymInt start(syms, self.offset);
-  if (!rc.KnownEqual(length, zero)) {
+  // Of an empty diagonal the offset stays; where extents are symbolic the exporter moves it all the same.
+  const bool symbolic = !std::ranges::all_of(self.shape, [](Dim dim) { return dim.is_static(); });
+  if (symbolic || !rc.KnownEqual(length, zero)) {
     start = below ? start - row_stride * offset : start + column_stride * offset;
   }
   const int64_t outer = std::max(row, column), inner = std::min(row, column);

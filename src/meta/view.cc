@@ -1,5 +1,7 @@
 #include "meta/view.h"
 
+#include <algorithm>
+
 #include "ir/status.h"
 #include "llvm/ADT/SmallVector.h"
 #include "meta/rule_args.h"
@@ -85,7 +87,17 @@ absl::StatusOr<std::optional<std::span<const Dim>>> ViewStrides(RuleContext& rc,
   if (self.shape.size() == shape.size() && std::equal(shape.begin(), shape.end(), self.shape.begin())) {
     return self.strides;
   }
-  if (IsContiguous(rc, self)) return rc.Contiguous(self.dtype, shape)->strides;
+  if (IsContiguous(rc, self)) {
+    const std::span<const Dim> contiguous = ContiguousStrides(rc, shape);
+    // Equal leading dims keep their strides: as numbers they are the same, as expressions simpler.
+    size_t kept = 0;
+    while (kept < shape.size() && kept < self.shape.size() && shape[kept] == self.shape[kept]) ++kept;
+    if (kept == 0 || std::ranges::all_of(contiguous, [](Dim dim) { return dim.is_static(); })) return contiguous;
+    std::span<Dim> mixed = rc.NewDims(shape.size());
+    std::copy(contiguous.begin(), contiguous.end(), mixed.begin());
+    std::copy_n(self.strides.begin(), kept, mixed.begin());
+    return mixed;
+  }
   // Walks the source from the right and gathers chunks that lie evenly in storage; each chunk is
   // used up by target extents before the next begins.
   std::span<Dim> strides = rc.NewDims(shape.size());

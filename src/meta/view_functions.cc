@@ -246,18 +246,19 @@ ValueOr Unflatten(RuleContext& rc, Values values) {
   return View(rc, call);
 }
 
-// tensor_like(x, shape): contiguous, with the element type and device of x.
+// tensor_like(x, shape[, strides]): contiguous unless strides are given, with the element type and device of x.
 ValueOr TensorLike(RuleContext& rc, Values values) {
   RuleArgs args(rc, values);
   const TensorMeta& self = args.Tensor(0);
   const std::span<const Dim> shape = args.Ints(1);
+  const std::span<const Dim> strides = args.size() > 2 ? args.Ints(2) : ContiguousStrides(rc, shape);
   TARE_RETURN_IF_ERROR(args.status());
-  return Value::Tensor(Restrided(rc, self, shape, ContiguousStrides(rc, shape), Dim::Static(0)));
+  return Value::Tensor(Restrided(rc, self, shape, strides, Dim::Static(0)));
 }
 
 constexpr RuleFunctionRow kRows[] = {
-    {"tensor_like", "tensor_like(x, shape) -> tensor", "A new contiguous tensor with the element type of x.", 2, 2,
-     TensorLike},
+    {"tensor_like", "tensor_like(x, shape[, strides]) -> tensor",
+     "A new tensor with the element type of x, contiguous by default.", 2, 3, TensorLike},
     {"view", "view(x, size) -> tensor", "x seen with that size; refused where its strides do not allow it.", 2, 2,
      View},
     {"reshape", "reshape(x, size) -> tensor", "view(x, size), or a contiguous copy where no view is possible.", 2, 2,

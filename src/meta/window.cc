@@ -111,7 +111,9 @@ absl::StatusOr<std::span<const Dim>> ConvShape(RuleContext& rc, const TensorMeta
   }
   TARE_REQUIRE(rc, syms.Lt(kZero, params.groups), InvalidError("conv_c3", "groups must be at least 1"));
   TARE_RETURN_IF_ERROR(RequirePositive(rc, "stride", params.stride));
-  TARE_RETURN_IF_ERROR(RequirePositive(rc, "dilation", params.dilation));
+  // What the kernels refuse only when they run.
+  const bool runs = !rc.KnownEqual(input.shape[0], kZero) && !rc.KnownEqual(input.shape[1], kZero);
+  if (runs) TARE_RETURN_IF_ERROR(RequirePositive(rc, "dilation", params.dilation));
   TARE_RETURN_IF_ERROR(RequireNotNegative(rc, "padding", params.padding));
   TARE_RETURN_IF_ERROR(RequireNotNegative(rc, "output_padding", params.output_padding));
   const SymInt rows(syms, weight.shape[0]), columns(syms, weight.shape[1]);
@@ -135,7 +137,7 @@ absl::StatusOr<std::span<const Dim>> ConvShape(RuleContext& rc, const TensorMeta
   }
   std::span<Dim> shape = rc.NewDims(rank);
   shape[0] = input.shape[0];
-  shape[1] = out_channels;
+  shape[1] = rc.KnownEqual(input.shape[1], kZero) ? kZero : Dim(out_channels);
   for (size_t i = 0; i + 2 < rank; ++i) {
     const Dim in = input.shape[i + 2], kernel = weight.shape[i + 2];
     const SymInt reach = SymInt(syms, params.dilation[i]) * (SymInt(syms, kernel) - 1) + 1;
@@ -143,9 +145,10 @@ absl::StatusOr<std::span<const Dim>> ConvShape(RuleContext& rc, const TensorMeta
     TARE_REQUIRE(rc, syms.Lt(kZero, kernel), InvalidError("conv_c10", "the kernel has no elements along dim ", i + 2));
     if (params.transposed) {
       const SymInt stride(syms, params.stride[i]);
-      TARE_REQUIRE(rc, syms.Lt(params.output_padding[i], Max(stride, params.dilation[i])),
-                   InvalidError("conv_c11", "output_padding ", Text(rc, params.output_padding[i]),
-                                " must be below stride or dilation of dim ", i + 2));
+      if (runs)
+        TARE_REQUIRE(rc, syms.Lt(params.output_padding[i], Max(stride, params.dilation[i])),
+                     InvalidError("conv_c11", "output_padding ", Text(rc, params.output_padding[i]),
+                                  " must be below stride or dilation of dim ", i + 2));
       shape[i + 2] =
           ConvTransposeExtent(rc, in, kernel, stride, params.padding[i], params.dilation[i], params.output_padding[i]);
     } else {

@@ -132,7 +132,12 @@ absl::StatusOr<Value> ConvolveBackward(RuleContext& rc, std::span<const Value> v
                         Params(rc, weight.shape.size() - 2, stride, padding, dilation, output_padding));
   params.transposed = transposed;
   params.groups = groups;
-  TARE_ASSIGN_OR_RETURN(const std::span<const Dim> shape, ConvShape(rc, input, weight, nullptr, params));
+  if (CategoryOf(weight.dtype) < CategoryOf(input.dtype) && CategoryOf(weight.dtype) < DTypeCategory::kFloating) {
+    return InvalidError("conv_backward_c4", "weight is ", Name(weight.dtype), ", input ", Name(input.dtype));
+  }
+  TensorMeta same_type = weight;
+  same_type.dtype = input.dtype;
+  TARE_ASSIGN_OR_RETURN(const std::span<const Dim> shape, ConvShape(rc, input, same_type, nullptr, params));
   if (grad.dtype != input.dtype) {
     return InvalidError("conv_backward_c1", "grad_output is ", Name(grad.dtype), ", input ", Name(input.dtype));
   }
