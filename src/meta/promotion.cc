@@ -51,6 +51,7 @@ std::optional<DTypeCategory> CategoryOfOperand(const Value& operand) {
     case ValueKind::kSymBool:
       return DTypeCategory::kBool;
     case ValueKind::kInt:
+    case ValueKind::kInts:
       return DTypeCategory::kInteger;
     case ValueKind::kFloat:
     case ValueKind::kSymFloat:
