@@ -16,9 +16,10 @@ std::span<const Sum> AxiomsOf(const Facts* facts) {
 }  // namespace
 
 ExprId SymStore::Impl::Refined(ExprId e, const Facts* facts) {
-  if (facts == nullptr || facts->forward.empty() || !e.has_value()) return e;
+  if (facts == nullptr || !e.has_value()) return e;
   absl::flat_hash_map<ExprId, ExprId> done = facts->forward;
-  return RebuildWith(e, done);
+  e = RebuildWith(e, done);
+  return e.has_value() ? Prune(e, facts->nonnegative) : e;
 }
 
 Range SymStore::RangeOf(Dim a, const Facts* facts) const {
@@ -109,8 +110,7 @@ Tri SymStore::LessEqual(Dim a, Dim b, const Facts* facts) {
 
 ExprId SymStore::SimplifyExpr(ExprId a, const Facts* facts) {
   if (facts == nullptr || !a.has_value()) return a;
-  ExprId e = impl_->Refined(a, facts);
-  if (e.has_value()) e = impl_->Prune(e, facts->nonnegative);
+  const ExprId e = impl_->Refined(a, facts);
   if (!e.has_value()) return a;
   absl::flat_hash_map<ExprId, ExprId> done = facts->backward;
   const ExprId back = impl_->RebuildWith(e, done);
