@@ -26,30 +26,30 @@ struct SymStore::Impl::FactsBuilder {
   Facts& facts;
   bool changed = false;
 
-  ExprId Apply(ExprId e) {
-    absl::flat_hash_map<ExprId, ExprId> done = facts.forward;
-    return impl.RebuildWith(e, done);
+  ExprId Apply(ExprId e) { return impl.Rebuild(e, facts.forward); }
+
+  // What was read before a replacement, in terms after it.
+  Sum Current(const Sum& sum) {
+    if (!sum.valid) return sum;
+    return impl.ToSum(Apply(impl.FromSum(sum)));
   }
 
   // From now on `from` (a refined symbol or node) is written as `to`.
   void Replace(ExprId from, ExprId to) {
-    if (from == to || !to.has_value()) return;
-    const absl::flat_hash_map<ExprId, ExprId> step = {{from, to}};
+    if (from == to || !to.has_value() || facts.forward.contains(from)) return;
+    const ExprMap step = {{from, to}};
     for (auto& [key, value] : facts.forward) {
-      absl::flat_hash_map<ExprId, ExprId> done = step;
-      const ExprId next = impl.RebuildWith(value, done);
+      const ExprId next = impl.Rebuild(value, step);
       if (next.has_value()) value = next;
     }
     facts.forward.emplace(from, to);
     for (Sum& sum : facts.nonnegative) {
-      absl::flat_hash_map<ExprId, ExprId> done = step;
-      const Sum next = impl.ToSum(impl.RebuildWith(impl.FromSum(sum), done));
+      const Sum next = impl.ToSum(impl.Rebuild(impl.FromSum(sum), step));
       if (next.valid) sum = next;
     }
     absl::flat_hash_set<ExprId> known;
     for (const ExprId e : facts.known) {
-      absl::flat_hash_map<ExprId, ExprId> done = step;
-      const ExprId next = impl.RebuildWith(e, done);
+      const ExprId next = impl.Rebuild(e, step);
       if (next.has_value()) known.insert(next);
     }
     facts.known = std::move(known);
@@ -112,6 +112,8 @@ struct SymStore::Impl::FactsBuilder {
 
   // sum == 0.
   void Equality(Sum sum) {
+    sum = Current(sum);
+    if (!sum.valid) return;
     CancelNonZero(sum);
     // A symbol with coefficient 1, the last in order, unbacked ones first; then any coefficient.
     int best = -1;
@@ -202,7 +204,7 @@ struct SymStore::Impl::FactsBuilder {
 
   // sum % k == 0.
   void Divisible(const Sum& sum, int64_t k) {
-    const ExprId remainder = impl.ModByConst(sum, k);
+    const ExprId remainder = impl.ModByConst(Current(sum), k);
     if (!remainder.has_value()) return;
     const Expr& e = impl.at(remainder);
     if (e.kind == ExprKind::kIntConst) return;
@@ -228,8 +230,7 @@ struct SymStore::Impl::FactsBuilder {
       row.max = range.max;
       const ExprId q = impl.Symbol(row);
       if (!q.has_value()) break;
-      absl::flat_hash_map<ExprId, ExprId> back = facts.backward;
-      const ExprId origin = impl.RebuildWith(quotient, back);
+      const ExprId origin = impl.Rebuild(quotient, facts.backward);
       if (!origin.has_value()) break;
       facts.backward[q] = origin;
       Sum rest = a;
@@ -266,7 +267,8 @@ struct SymStore::Impl::FactsBuilder {
   }
 
   // sum >= 0.
-  void Inequality(const Sum& sum) {
+  void Inequality(const Sum& given) {
+    const Sum sum = Current(given);
     if (!sum.valid || sum.terms.empty()) return;
     if (sum.terms.size() == 1 && IsSymbol(sum.terms[0].mono)) {
       const int64_t coef = sum.terms[0].coef;

@@ -55,6 +55,7 @@ struct Sum {
   int64_t constant = 0;
   bool valid = true;
 };
+using ExprMap = absl::flat_hash_map<ExprId, ExprId>;
 using ExprList = llvm::SmallVector<ExprId, 8>;
 
 // 64-bit arithmetic that tells.
@@ -74,7 +75,8 @@ Range Intersect(Range a, Range b);
 
 // The one integer function without an own kind: sizes then strides describe dense memory.
 inline constexpr std::string_view kIndicatorName = "IsNonOverlappingAndDenseIndicator";
-std::optional<int64_t> RoundFloat(ExprKind kind, double x);           // kTrunc kFloor kCeil kRound
+std::string FloatText(double value);                         // shortest that reads back, with a point or an exponent
+std::optional<int64_t> RoundFloat(ExprKind kind, double x);  // kTrunc kFloor kCeil kRound
 std::optional<double> EvaluateCall(std::string_view name, double x);  // kFloatCall
 
 struct SymStore::Impl {
@@ -181,8 +183,12 @@ struct SymStore::Impl {
   Tri ProveEqual(ExprId a, ExprId b, const Facts* facts);
 
   // --- rewriting (sym_rewrite.cc)
-  // Rebuilds `id` bottom-up; `done` starts with what is replaced.
-  ExprId RebuildWith(ExprId id, absl::flat_hash_map<ExprId, ExprId>& done);
+  // Rebuilds `id` bottom-up with some nodes replaced; `done` keeps what was rebuilt on the way.
+  ExprId RebuildWith(ExprId id, const ExprMap& replaced, ExprMap& done);
+  ExprId Rebuild(ExprId id, const ExprMap& replaced) {
+    ExprMap done;
+    return replaced.empty() ? id : RebuildWith(id, replaced, done);
+  }
   std::vector<ExprId> PostOrder(ExprId id) const;  // each node once, arguments before what holds them
   // Without arguments of maxima and minima that can never win when `axioms` are >= 0.
   ExprId Prune(ExprId id, std::span<const Sum> axioms);

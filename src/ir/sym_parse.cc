@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "ir/status.h"
 #include "ir/sym.h"
+#include "ir/sym_functions.h"
 #include "llvm/ADT/SmallVector.h"
 
 namespace tare {
@@ -20,90 +21,6 @@ constexpr int64_t kMaxShift = 62;
 absl::StatusOr<ExprId> Built(ExprId id) {
   if (!id.has_value()) return InvalidError("expr_c4", "expression overflows, divides by zero or grows too large");
   return id;
-}
-
-// A function of the text: its name, how many arguments, what it builds.
-struct Head {
-  std::string_view name;
-  ExprKind kind;
-  int min_args, max_args;
-  bool swap = false;  // arguments turned around
-};
-constexpr int kAny = 1 << 20;
-constexpr Head kHeads[] = {
-    {"Add", ExprKind::kAdd, 1, kAny},
-    {"Mul", ExprKind::kMul, 1, kAny},
-    {"Pow", ExprKind::kPow, 2, 2},
-    {"PowByNatural", ExprKind::kPow, 2, 2},
-    {"FloorDiv", ExprKind::kFloorDiv, 2, 2},
-    {"CleanDiv", ExprKind::kFloorDiv, 2, 2},
-    {"Mod", ExprKind::kMod, 2, 2},
-    {"PythonMod", ExprKind::kMod, 2, 2},
-    {"Max", ExprKind::kMax, 1, kAny},
-    {"Min", ExprKind::kMin, 1, kAny},
-    {"max", ExprKind::kMax, 1, kAny},
-    {"min", ExprKind::kMin, 1, kAny},
-    {"Equality", ExprKind::kEq, 2, 2},
-    {"Eq", ExprKind::kEq, 2, 2},
-    {"Unequality", ExprKind::kNe, 2, 2},
-    {"Ne", ExprKind::kNe, 2, 2},
-    {"StrictLessThan", ExprKind::kLt, 2, 2},
-    {"Lt", ExprKind::kLt, 2, 2},
-    {"LessThan", ExprKind::kLe, 2, 2},
-    {"Le", ExprKind::kLe, 2, 2},
-    {"StrictGreaterThan", ExprKind::kLt, 2, 2, true},
-    {"Gt", ExprKind::kLt, 2, 2, true},
-    {"GreaterThan", ExprKind::kLe, 2, 2, true},
-    {"Ge", ExprKind::kLe, 2, 2, true},
-    {"And", ExprKind::kAnd, 0, kAny},
-    {"Or", ExprKind::kOr, 0, kAny},
-    {"Not", ExprKind::kNot, 1, 1},
-    {"Where", ExprKind::kWhere, 3, 3},
-    {"where", ExprKind::kWhere, 3, 3},
-    {"ToFloat", ExprKind::kToFloat, 1, 1},
-    {"float", ExprKind::kToFloat, 1, 1},
-    {"torch.sym_float", ExprKind::kToFloat, 1, 1},
-    {"FloatTrueDiv", ExprKind::kTrueDiv, 2, 2},
-    {"IntTrueDiv", ExprKind::kTrueDiv, 2, 2},
-    {"TrueDiv", ExprKind::kTrueDiv, 2, 2},
-    {"TruncToInt", ExprKind::kTrunc, 1, 1},
-    {"trunc", ExprKind::kTrunc, 1, 1},
-    {"math.trunc", ExprKind::kTrunc, 1, 1},
-    {"int", ExprKind::kTrunc, 1, 1},
-    {"FloorToInt", ExprKind::kFloor, 1, 1},
-    {"floor", ExprKind::kFloor, 1, 1},
-    {"math.floor", ExprKind::kFloor, 1, 1},
-    {"CeilToInt", ExprKind::kCeil, 1, 1},
-    {"ceil", ExprKind::kCeil, 1, 1},
-    {"ceiling", ExprKind::kCeil, 1, 1},
-    {"math.ceil", ExprKind::kCeil, 1, 1},
-    {"RoundToInt", ExprKind::kRound, 1, 1},
-    {"round", ExprKind::kRound, 1, 1},
-    {"sqrt", ExprKind::kSqrt, 1, 1},
-    {"math.sqrt", ExprKind::kSqrt, 1, 1},
-    {"OpaqueUnaryFn_sqrt", ExprKind::kSqrt, 1, 1},
-    {"RoundDecimal", ExprKind::kFloatCall, 2, 2},
-    {"IsNonOverlappingAndDenseIndicator", ExprKind::kFloatCall, 0, kAny},
-};
-// Functions of one float, alone, after `math.` or after `OpaqueUnaryFn_`.
-constexpr std::string_view kFloatFunctions[] = {"cos",  "cosh", "acos", "sin", "sinh", "asin",  "tan",
-                                                "tanh", "atan", "exp",  "log", "log2", "asinh", "abs"};
-
-const Head* FindHead(std::string_view name) {
-  for (const Head& head : kHeads) {
-    if (head.name == name) return &head;
-  }
-  return nullptr;
-}
-
-std::string_view FloatFunction(std::string_view name) {
-  for (const std::string_view prefix : {std::string_view("math."), std::string_view("OpaqueUnaryFn_")}) {
-    if (name.substr(0, prefix.size()) == prefix) name.remove_prefix(prefix.size());
-  }
-  for (const std::string_view known : kFloatFunctions) {
-    if (known == name) return known;
-  }
-  return {};
 }
 
 bool IsNameStart(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
@@ -283,6 +200,7 @@ class Parser {
       ++at_;
       return Call(name);
     }
+    if (name.find('.') != std::string_view::npos) return Wrong("attribute");
     if (name == "true" || name == "True") return store_.Bool(true);
     if (name == "false" || name == "False") return store_.Bool(false);
     if (name == "oo" || name == "inf") return store_.Float(std::numeric_limits<double>::infinity());
@@ -413,7 +331,7 @@ class Parser {
       TARE_ASSIGN_OR_RETURN(const std::string_view symbol, Quoted());
       if (symbol.empty() || !IsNameStart(symbol[0])) return Wrong("symbol name expected");
       for (const char c : symbol) {
-        if (!IsNameChar(c) && c != '.') return Wrong("symbol name expected");
+        if (!IsNameChar(c)) return Wrong("symbol name expected");
       }
       TARE_RETURN_IF_ERROR(Keywords());
       return Symbol(symbol);
@@ -468,7 +386,7 @@ class Parser {
   }
 
   absl::StatusOr<ExprId> Function(std::string_view name, Args& args) {
-    if (const Head* head = FindHead(name)) {
+    if (const ExprFunction* head = FindExprFunction(name)) {
       TARE_RETURN_IF_ERROR(Arity(name, args.size(), head->min_args, head->max_args));
       if (head->swap) std::swap(args[0], args[1]);
       return Make(head->kind, args, head->kind == ExprKind::kFloatCall ? name : std::string_view());

@@ -1,4 +1,4 @@
-// Text of expressions: compact infix for people and files of ours, srepr for torch.
+// Text of expressions for people and our files: compact infix.
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
@@ -12,18 +12,6 @@ namespace {
 enum Level { kLevelOr, kLevelAnd, kLevelNot, kLevelCompare, kLevelSum, kLevelProduct, kLevelUnary, kLevelAtom };
 
 constexpr int64_t kMaxSpelledPower = 4;  // s0*s0*s0; above: s0**5
-
-std::string FloatText(double value) {
-  if (std::isnan(value)) return "nan";
-  if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
-  std::string text;
-  for (int digits = 15; digits <= 17; ++digits) {
-    text = absl::StrFormat("%.*g", digits, value);
-    if (std::strtod(text.c_str(), nullptr) == value) break;
-  }
-  if (text.find_first_of(".e") == std::string::npos) text += ".0";
-  return text;
-}
 
 struct InfixPrinter {
   const SymStore& store;
@@ -78,7 +66,7 @@ struct InfixPrinter {
   void Product(std::span<const ExprId> factors) {
     for (size_t i = 0; i < factors.size(); ++i) {
       if (i > 0) out += '*';
-      Print(factors[i], factors.size() == 1 && i == 0 ? kLevelUnary : kLevelUnary);
+      Print(factors[i], kLevelUnary);
     }
   }
 
@@ -229,154 +217,19 @@ struct InfixPrinter {
   }
 };
 
-// ------------------------------------------------------------------ srepr
-
-struct SreprPrinter {
-  const SymStore& store;
-  std::string out;
-
-  void Call(std::string_view head, std::span<const ExprId> args) {
-    absl::StrAppend(&out, TextPiece(head), "(");
-    for (size_t i = 0; i < args.size(); ++i) {
-      if (i > 0) out += ", ";
-      Print(args[i]);
-    }
-    out += ')';
-  }
-
-  void Symbol(ExprId id) {
-    const SymbolRow& row = store.symbol(id);
-    absl::StrAppend(&out, "Symbol('", TextPiece(row.name), "'");
-    switch (row.kind) {
-      case SymbolKind::kBacked:
-        out += row.min > 0 ? ", positive=True, integer=True" : ", integer=True";
-        break;
-      case SymbolKind::kUnbacked:
-        out += ", integer=True";
-        break;
-      case SymbolKind::kFloat:
-      case SymbolKind::kUnbackedFloat:
-        break;
-    }
-    out += ')';
-  }
-
-  bool IsIntAsFloat(ExprId id) const { return store.kind(id) == ExprKind::kToFloat; }
-
-  void Print(ExprId id) {
-    if (!id.has_value()) {
-      out += "nan";
-      return;
-    }
-    const std::span<const ExprId> args = store.args(id);
-    const bool real = store.type(id) == ExprType::kFloat;
-    switch (store.kind(id)) {
-      case ExprKind::kIntConst:
-        absl::StrAppend(&out, "Integer(", store.int_value(id), ")");
-        return;
-      case ExprKind::kFloatConst: {
-        const double value = store.float_value(id);
-        if (std::isinf(value)) {
-          out += value < 0 ? "-oo" : "oo";
-        } else if (std::isnan(value)) {
-          out += "nan";
-        } else {
-          absl::StrAppend(&out, "Float('", FloatText(value), "', precision=53)");
-        }
-        return;
-      }
-      case ExprKind::kBoolConst:
-        out += store.bool_value(id) ? "true" : "false";
-        return;
-      case ExprKind::kSymbol:
-        return Symbol(id);
-      case ExprKind::kAdd:
-        return Call("Add", args);
-      case ExprKind::kMul:
-        return Call("Mul", args);
-      case ExprKind::kPow:
-        if (real) return Call("FloatPow", args);
-        return Call(store.kind(args[1]) == ExprKind::kIntConst ? "Pow" : "PowByNatural", args);
-      case ExprKind::kFloorDiv:
-        return Call("FloorDiv", args);
-      case ExprKind::kMod: {
-        // torch's Mod is for operands >= 0, PythonMod for any.
-        const bool plain = store.RangeOf(store.ToDim(args[0]), nullptr).min >= 0;
-        return Call(plain ? "Mod" : "PythonMod", args);
-      }
-      case ExprKind::kMax:
-        return Call("Max", args);
-      case ExprKind::kMin:
-        return Call("Min", args);
-      case ExprKind::kTrueDiv:
-        if (IsIntAsFloat(args[0]) || IsIntAsFloat(args[1])) {
-          const auto plain = [this](ExprId e) { return IsIntAsFloat(e) ? store.args(e)[0] : e; };
-          const auto whole = [this](ExprId e) {
-            return IsIntAsFloat(e) || (store.kind(e) == ExprKind::kFloatConst &&
-                                       store.float_value(e) == std::trunc(store.float_value(e)) &&
-                                       std::fabs(store.float_value(e)) < 9007199254740992.0);
-          };
-          if (whole(args[0]) && whole(args[1])) {
-            out += "IntTrueDiv(";
-            for (const ExprId arg : args) {
-              if (arg != args[0] || out.back() != '(') out += ", ";
-              if (IsIntAsFloat(arg)) {
-                Print(plain(arg));
-              } else {
-                absl::StrAppend(&out, "Integer(", static_cast<int64_t>(store.float_value(arg)), ")");
-              }
-            }
-            out += ')';
-            return;
-          }
-        }
-        return Call("FloatTrueDiv", args);
-      case ExprKind::kToFloat:
-        return Call("ToFloat", args);
-      case ExprKind::kTrunc:
-        return Call("TruncToInt", args);
-      case ExprKind::kFloor:
-        return Call("FloorToInt", args);
-      case ExprKind::kCeil:
-        return Call("CeilToInt", args);
-      case ExprKind::kRound:
-        return Call("RoundToInt", args);
-      case ExprKind::kSqrt:
-        return Call("OpaqueUnaryFn_sqrt", args);
-      case ExprKind::kFloatCall: {
-        const std::string_view name = store.name(id);
-        if (name == kIndicatorName || name == "RoundDecimal") return Call(name, args);
-        if (name == "trunc") return Call("TruncToFloat", args);
-        return Call(absl::StrCat("OpaqueUnaryFn_", TextPiece(name)), args);
-      }
-      case ExprKind::kEq:
-        return Call("Equality", args);
-      case ExprKind::kNe:
-        return Call("Unequality", args);
-      case ExprKind::kLt:
-        return Call("StrictLessThan", args);
-      case ExprKind::kLe:
-        return Call("LessThan", args);
-      case ExprKind::kAnd:
-        return Call("And", args);
-      case ExprKind::kOr:
-        return Call("Or", args);
-      case ExprKind::kNot:
-        return Call("Not", args);
-      case ExprKind::kWhere:
-        out += "Piecewise(ExprCondPair(";
-        Print(args[1]);
-        out += ", ";
-        Print(args[0]);
-        out += "), ExprCondPair(";
-        Print(args[2]);
-        out += ", true))";
-        return;
-    }
-  }
-};
-
 }  // namespace
+
+std::string FloatText(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
+  std::string text;
+  for (int digits = 15; digits <= 17; ++digits) {
+    text = absl::StrFormat("%.*g", digits, value);
+    if (std::strtod(text.c_str(), nullptr) == value) break;
+  }
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  return text;
+}
 
 std::string SymStore::Print(ExprId a) const {
   InfixPrinter printer{*this, {}};
@@ -387,12 +240,6 @@ std::string SymStore::Print(ExprId a) const {
 std::string SymStore::Print(Dim a) const {
   if (a.is_static()) return absl::StrCat(a.value());
   return a.is_valid() ? Print(a.expr()) : "<invalid>";
-}
-
-std::string SymStore::PrintSrepr(ExprId a) const {
-  SreprPrinter printer{*this, {}};
-  printer.Print(a);
-  return std::move(printer.out);
 }
 
 }  // namespace tare

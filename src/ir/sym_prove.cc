@@ -17,8 +17,7 @@ std::span<const Sum> AxiomsOf(const Facts* facts) {
 
 ExprId SymStore::Impl::Refined(ExprId e, const Facts* facts) {
   if (facts == nullptr || !e.has_value()) return e;
-  absl::flat_hash_map<ExprId, ExprId> done = facts->forward;
-  e = RebuildWith(e, done);
+  e = Rebuild(e, facts->forward);
   return e.has_value() ? Prune(e, facts->nonnegative) : e;
 }
 
@@ -112,8 +111,7 @@ ExprId SymStore::SimplifyExpr(ExprId a, const Facts* facts) {
   if (facts == nullptr || !a.has_value()) return a;
   const ExprId e = impl_->Refined(a, facts);
   if (!e.has_value()) return a;
-  absl::flat_hash_map<ExprId, ExprId> done = facts->backward;
-  const ExprId back = impl_->RebuildWith(e, done);
+  const ExprId back = impl_->Rebuild(e, facts->backward);
   return back.has_value() ? back : a;
 }
 

@@ -4,22 +4,22 @@
 namespace tare {
 
 // Bottom-up; depth is bounded by kMaxExprDepth.
-ExprId SymStore::Impl::RebuildWith(ExprId id, absl::flat_hash_map<ExprId, ExprId>& done) {
+ExprId SymStore::Impl::RebuildWith(ExprId id, const ExprMap& replaced, ExprMap& done) {
   if (!id.has_value()) return {};
+  if (const auto it = replaced.find(id); it != replaced.end()) return it->second;
   if (const auto it = done.find(id); it != done.end()) return it->second;
+  if (at(id).num_args == 0) return id;
   ExprId result = id;
-  if (at(id).num_args > 0) {
-    ExprList list;
-    bool changed = false;
-    for (const ExprId arg : args(id)) {
-      list.push_back(RebuildWith(arg, done));
-      if (!list.back().has_value()) return {};
-      changed |= list.back() != arg;
-    }
-    if (changed) {
-      const Expr& e = at(id);
-      result = Make(e.kind, list, e.kind == ExprKind::kFloatCall ? *e.name : std::string_view());
-    }
+  ExprList list;
+  bool changed = false;
+  for (const ExprId arg : args(id)) {
+    list.push_back(RebuildWith(arg, replaced, done));
+    if (!list.back().has_value()) return {};
+    changed |= list.back() != arg;
+  }
+  if (changed) {
+    const Expr& e = at(id);
+    result = Make(e.kind, list, e.kind == ExprKind::kFloatCall ? *e.name : std::string_view());
   }
   done.emplace(id, result);
   return result;
@@ -44,7 +44,7 @@ std::vector<ExprId> SymStore::Impl::PostOrder(ExprId id) const {
 
 ExprId SymStore::Impl::Prune(ExprId id, std::span<const Sum> axioms) {
   if (axioms.empty()) return id;
-  absl::flat_hash_map<ExprId, ExprId> done;
+  ExprMap done;
   for (const ExprId e : PostOrder(id)) {
     const ExprKind kind = at(e).kind;
     if ((kind != ExprKind::kMax && kind != ExprKind::kMin) || at(e).type != ExprType::kInt) continue;
@@ -64,10 +64,10 @@ ExprId SymStore::Impl::Prune(ExprId id, std::span<const Sum> axioms) {
       }
     }
     if (list.size() == args(e).size()) continue;
-    const ExprId pruned = RebuildWith(MinMax(kind, list), done);
+    const ExprId pruned = Rebuild(MinMax(kind, list), done);
     if (pruned.has_value()) done[e] = pruned;
   }
-  return done.empty() ? id : RebuildWith(id, done);
+  return done.empty() ? id : Rebuild(id, done);
 }
 
 // Integer quotients and remainders by constants get the one numerator that all equal ones share:
@@ -75,18 +75,18 @@ ExprId SymStore::Impl::Prune(ExprId id, std::span<const Sum> axioms) {
 // (x+1)//2 = x - x//2.
 ExprId SymStore::Impl::ProofForm(ExprId id) {
   if (!id.has_value()) return id;
-  absl::flat_hash_map<ExprId, ExprId> done;
+  ExprMap done;
   for (const ExprId e : PostOrder(id)) {
     const Expr& expr = at(e);
     if (expr.type != ExprType::kInt) continue;
     if (expr.kind == ExprKind::kMod) {
-      const ExprId a = RebuildWith(expr.args[0], done), b = RebuildWith(expr.args[1], done);
+      const ExprId a = Rebuild(expr.args[0], done), b = Rebuild(expr.args[1], done);
       const ExprId value = Sub(a, Mul(b, FloorDiv(a, b)));
       if (value.has_value() && value != e) done[e] = value;
       continue;
     }
     if (expr.kind != ExprKind::kFloorDiv || !IsConst(expr.args[1]) || expr.exact) continue;
-    const ExprId numerator = RebuildWith(expr.args[0], done);
+    const ExprId numerator = Rebuild(expr.args[0], done);
     if (!numerator.has_value()) continue;
     const int64_t k = at(expr.args[1]).integer;
     Sum a = ToSum(numerator), outside, inside;
@@ -108,12 +108,11 @@ ExprId SymStore::Impl::ProofForm(ExprId id) {
     value = Add(FromSum(std::move(outside)), value);
     if (value.has_value() && value != e) done[e] = value;
   }
-  return done.empty() ? id : RebuildWith(id, done);
+  return done.empty() ? id : Rebuild(id, done);
 }
 
 ExprId SymStore::Substitute(ExprId id, const absl::flat_hash_map<ExprId, ExprId>& replacements) {
-  absl::flat_hash_map<ExprId, ExprId> done = replacements;
-  return impl_->RebuildWith(id, done);
+  return impl_->Rebuild(id, replacements);
 }
 
 }  // namespace tare
