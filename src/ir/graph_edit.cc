@@ -108,7 +108,7 @@ void GraphEdit::Unlink(NodeId node) {
 
 uint32_t GraphEdit::LabelBetween(NodeId before, NodeId after) {
   for (;;) {
-    const int64_t low = before.has_value() ? graph_.Position(before) : -1;
+    const int64_t low = before.has_value() ? static_cast<int64_t>(graph_.Position(before)) : -1;
     const int64_t high = after.has_value() ? graph_.Position(after) : static_cast<int64_t>(kLabels);
     if (!after.has_value() && low + kGap < high) return static_cast<uint32_t>(low + kGap);
     if (high - low >= 2) return static_cast<uint32_t>(low + (high - low) / 2);

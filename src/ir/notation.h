@@ -51,6 +51,7 @@ class Cursor {
   absl::StatusOr<std::string> QuotedText();  // at `"`
   absl::StatusOr<std::string> WordOrQuoted(std::string_view what);
   absl::StatusOr<int64_t> Integer();
+  std::optional<int64_t> TakeInteger();  // leaves the place when there is none
   // Text up to, not including, the first of `stops` (or a line's end) outside parentheses and brackets.
   std::string_view Until(std::string_view stops);
   absl::Status Error(std::string_view what) const;  // here

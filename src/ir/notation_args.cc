@@ -128,7 +128,7 @@ class AttrReader {
   absl::StatusOr<AttrValue> ReadNumber(size_t start) {
     const std::string_view text = cursor_.Until(",)]}");
     Cursor number(text);
-    if (const absl::StatusOr<int64_t> value = number.Integer(); value.ok() && number.AtEnd()) {
+    if (const std::optional<int64_t> value = number.TakeInteger(); value && number.AtEnd()) {
       return AttrValue::Int(*value);
     }
     if (const std::optional<double> value = ParseDouble(text)) return AttrValue::Float(*value);

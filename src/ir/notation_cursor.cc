@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <charconv>
 
 #include "ir/notation.h"
@@ -149,15 +150,19 @@ absl::StatusOr<std::string> Cursor::WordOrQuoted(std::string_view what) {
   return std::string(word);
 }
 
-absl::StatusOr<int64_t> Cursor::Integer() {
+std::optional<int64_t> Cursor::TakeInteger() {
   Blanks();
   int64_t value = 0;
   const char* start = text_.data() + at_;
   const auto [stop, error] = std::from_chars(start, text_.data() + text_.size(), value);
-  if (error == std::errc::result_out_of_range) return Error("the number does not fit in 64 bits");
-  if (error != std::errc()) return Error("expected an integer");
+  if (error != std::errc()) return std::nullopt;
   at_ += static_cast<size_t>(stop - start);
   return value;
+}
+
+absl::StatusOr<int64_t> Cursor::Integer() {
+  if (const std::optional<int64_t> value = TakeInteger()) return *value;
+  return Error("expected an integer of 64 bits");
 }
 
 std::string_view Cursor::Until(std::string_view stops) {

@@ -172,7 +172,7 @@ absl::StatusOr<ExprId> TextSymbols::Resolve(std::string_view name) {
 absl::StatusOr<Dim> ReadDim(Context& context, Cursor& cursor, SymbolScope& scope, std::string_view stops) {
   cursor.Peek();
   const size_t start = cursor.offset();
-  if (const absl::StatusOr<int64_t> value = cursor.Integer(); value.ok()) {
+  if (const std::optional<int64_t> value = cursor.TakeInteger()) {
     const char after = cursor.Peek();
     if (after == '\0' || stops.find(after) != std::string_view::npos) return context.syms.Int(*value);
   }

@@ -197,37 +197,36 @@ std::string PrintArgs(const Context& context, Op op, AttrsId attrs, const Operan
   const auto separate = [&] {
     if (out.size() > 1) out += ", ";
   };
+  const size_t formal = schema == nullptr ? 0 : schema->args.size();
+  llvm::SmallVector<const NamedAttr*, 16> by_arg(formal, nullptr);
   llvm::SmallVector<bool, 16> printed(given.size(), false);
-  int absent = 0;  // tensors not there since the last one that was
-  const auto print_absent = [&] {
-    for (; absent > 0; --absent) {
-      separate();
-      out += "none";
-    }
+  for (size_t i = 0; i < given.size(); ++i) {
+    const int index = schema == nullptr ? -1 : schema->IndexOf(given[i].name);
+    if (index < 0 || by_arg[index] != nullptr) continue;
+    by_arg[index] = &given[i];
+    printed[i] = true;
+  }
+  // Absent tensors are written where a later one, or a positional argument without a formal one, is there.
+  const auto is_there = [&](size_t k) {
+    return IsTensorLike(schema->args[k]) && by_arg[k] != nullptr && !by_arg[k]->value.is_none();
   };
-  for (size_t k = 0; schema != nullptr && k < schema->args.size(); ++k) {
-    const SchemaArg& arg = schema->args[k];
-    const auto found = std::ranges::find(given, arg.name, &NamedAttr::name);
-    if (found != given.end()) printed[found - given.begin()] = true;
-    if (IsTensorLike(arg)) {
-      if (found == given.end() || found->value.is_none()) {
-        ++absent;
-        continue;
-      }
-      print_absent();
+  size_t end = formal;
+  const bool more = !std::ranges::all_of(printed, [](bool p) { return p; });
+  while (!more && end > 0 && !is_there(end - 1)) --end;
+  for (size_t k = 0; k < formal; ++k) {
+    if (IsTensorLike(schema->args[k])) {
+      if (k >= end) continue;
       separate();
-      PrintAttrTo(context, found->value, names, out);
-    } else if (found != given.end()) {
-      print_absent();
+      PrintAttrTo(context, by_arg[k] == nullptr ? AttrValue::None() : by_arg[k]->value, names, out);
+    } else if (by_arg[k] != nullptr) {
       separate();
-      CatTo(out, QuoteUnlessWord(arg.name), "=");
-      PrintAttrTo(context, found->value, names, out);
+      CatTo(out, QuoteUnlessWord(schema->args[k].name), "=");
+      PrintAttrTo(context, by_arg[k]->value, names, out);
     }
   }
   bool keyword = false;
   for (size_t i = 0; i < given.size(); ++i) {
     if (printed[i]) continue;
-    print_absent();
     separate();
     if (given[i].keyword != keyword) out += "*, ";
     keyword = given[i].keyword;

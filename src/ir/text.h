@@ -14,6 +14,7 @@
 
 #include "absl/status/statusor.h"
 #include "ir/context.h"
+#include "ir/inferrer.h"
 #include "ir/program.h"
 
 namespace tare {
@@ -27,9 +28,10 @@ std::string PrintGraph(const Context& context, const Program& program, GraphId g
 std::string PrintProgram(const Context& context, const Program& program);
 
 // Symbols met for the first time are made backed with range [2, inf) for names in s…, unbacked with
-// [0, inf) for names in u…, unless `symbols { s0 in [2, 64] % 4 }` lines state otherwise.
+// [0, inf) for names in u…, unless `symbols { s0 in [2, 64] % 4 }` lines state otherwise. Where a
+// node has no `: meta`, `inferrer` is asked. Nothing is verified beyond what reading needs.
 // Errors: InvalidArgument [text_c1] with line and column.
-absl::StatusOr<Program> ParseProgram(Context& context, std::string_view text);
+absl::StatusOr<Program> ParseProgram(Context& context, std::string_view text, Inferrer* inferrer = nullptr);
 absl::StatusOr<MetaId> ParseMeta(Context& context, std::string_view text, SymbolScope& scope);
 
 // Equal dtype, layout, shape, strides, offset; strides of size-1 dims and of tensors without
