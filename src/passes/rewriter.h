@@ -3,119 +3,89 @@
 // It keeps order, users, metadata, dead code and provenance: a pass says what it wants. An edit
 // whose result has other metadata queues its users; before a later node is visited the queue is
 // drained up to it, each affected node is inferred once, and the wave stops where the new MetaId
-// equals the old. A node whose last use goes is erased, unless it has an effect.
+// equals the old. A node whose last use goes is erased when the visit ends, unless it has an effect.
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "ir/inferrer.h"
 #include "ir/program.h"
+#include "passes/node.h"
 
 namespace tare {
 
-class Rewriter;
-
-// A node as a pass sees it: a handle, valid until the node is erased. Cheap to copy.
-class Node {
- public:
-  Node() = default;
-  Node(Rewriter* rw, NodeId id) : rw_(rw), id_(id) {}
-  NodeId id() const { return id_; }
-  bool has_value() const { return id_.has_value(); }
-  friend bool operator==(Node a, Node b) { return a.id_ == b.id_; }
-
-  Op op() const;
-  std::string_view name() const;
-  MetaId meta() const;
-  const TensorMeta& tensor() const;  // TARE_CHECKs that it is one
-  bool is_tensor() const;
-  QuantId quant() const;
-  int num_operands() const;
-  Node operand(int i) const;
-  std::vector<Node> users() const;  // distinct, in graph order
-  int num_uses() const;
-
-  // Arguments by schema name, defaults filled. A tensor argument gives the node; none gives no value.
-  Node arg(std::string_view name) const;
-  std::vector<Node> arg_list(std::string_view name) const;  // Tensor[]; absent entries have no value
-  const AttrValue& attr(std::string_view name) const;
-  std::optional<int64_t> integer(std::string_view name) const;
-  std::optional<double> number(std::string_view name) const;  // int or float constant
-  std::optional<bool> flag(std::string_view name) const;
-  std::vector<int64_t> ints(std::string_view name) const;  // constant list; a bare int gives one
-  bool has_constant_ints(std::string_view name) const;
-  // Constant behind a parameter, buffer or lifted-constant placeholder that nothing mutates.
-  const Constant* constant() const;
-
- private:
-  Rewriter* rw_ = nullptr;
-  NodeId id_;
-};
-
-// An argument of a new definition: a node, a constant, or a list of them.
-struct ArgInit {
-  std::string_view name;
-  AttrValue value;  // unless node or nodes is set
-  Node node;
-  std::vector<Node> nodes;  // Tensor[]
-  bool is_node = false, is_list = false;
-  std::vector<int64_t> ints_storage;
-
-  ArgInit(std::string_view n, Node v) : name(n), node(v), is_node(true) {}
-  ArgInit(std::string_view n, std::vector<Node> v) : name(n), nodes(std::move(v)), is_list(true) {}
-  ArgInit(std::string_view n, const AttrValue& v) : name(n), value(v) {}
-  ArgInit(std::string_view n, int64_t v) : name(n), value(AttrValue::Int(v)) {}
-  ArgInit(std::string_view n, std::vector<int64_t> v) : name(n), ints_storage(std::move(v)) {
-    value.kind = AttrKind::kInts;
-  }
-};
-
 struct PassCounters {
   int64_t redefined = 0, inserted = 0, erased = 0, reinferred = 0, visited = 0;
-  int64_t memo_hits = 0, memo_misses = 0;
+  int64_t cold = 0;  // nodes that are as before, inputs and outputs not counted
+};
+
+// What may happen to the storage behind a value; every answer errs towards yes.
+struct StorageUse {
+  bool mutated = false;     // some node writes it
+  bool from_input = false;  // it may be that of an input, parameter or constant
+  bool returned = false;    // an output of the graph may share it
+  bool restrided = false;   // an op reads it by strides of its own, whatever the value's strides
 };
 
 class Rewriter {
  public:
   Rewriter(Program& program, Inferrer& inferrer);
   ~Rewriter();
+  Rewriter(const Rewriter&) = delete;
 
   Program& program();
   Context& context();
-  GraphId graph_id() const;  // graph being edited
+  GraphId graph_id() const;  // graph being edited; main at first
   const Graph& graph() const;
   Node node(NodeId id) { return Node(this, id); }
-  // Rewinds to another graph of the program (bodies of higher-order ops).
+  // Turns to another graph of the program (bodies of higher-order ops).
   void EnterGraph(GraphId id);
+  bool Occurs(Op op) const;  // in any graph
 
+  // --- verbs
   // What would this be? Nothing is inserted.
-  absl::StatusOr<MetaId> Infer(Op op, std::vector<ArgInit> args);
-  // A new node before `where`. Arguments by schema name, in any order; defaults are filled.
-  absl::StatusOr<Node> InsertBefore(Node where, Op op, std::vector<ArgInit> args, std::string_view name_hint = {});
+  absl::StatusOr<MetaId> Infer(Op op, ArgList args);
+  // A new node before `where`. Arguments by schema name, in any order; those left out have their
+  // defaults. Named after `name_hint`, else after the op.
+  absl::StatusOr<Node> InsertBefore(Node where, Op op, ArgList args, std::string_view name_hint = {});
   // Same id, same users, new definition. Prefer it.
-  absl::Status Redefine(Node node, Op op, std::vector<ArgInit> args);
-  // Every use of `node` becomes a use of `value`; `node` is erased if nothing else keeps it.
+  absl::Status Redefine(Node node, Op op, ArgList args);
+  // The same with tensor arguments by position: Redefine(outer, outer.op(), {x}, {{"dims", p}}).
+  absl::Status Redefine(Node node, Op op, std::initializer_list<Node> operands, ArgList args);
+  // Redefines with the arguments it has, but for `changed`; the op may be another with the same ones.
+  absl::Status Amend(Node node, Op op, ArgList changed);
+  absl::Status Amend(Node node, ArgList changed) { return Amend(node, node.op(), std::move(changed)); }
+  // Every use of `node` becomes a use of `value`, but for uses by `value` itself.
   absl::Status ReplaceUses(Node node, Node value);
   absl::Status Erase(Node node);  // FailedPrecondition when it has users or an effect
-  // A constant made by a pass, content-addressed; returns its node (a new placeholder of kind
-  // tensor constant or parameter, named after `name_hint`).
+  // A constant made by a pass, content-addressed: equal ones are one input of kind tensor constant,
+  // named after `name_hint`. Main graph only. `bytes` are the elements of `meta`, row-major.
   absl::StatusOr<Node> AddConstant(std::string_view name_hint, const TensorMeta& meta, std::vector<std::byte> bytes);
 
-  // --- used by the pass manager
+  // --- questions
+  bool CanErase(Node node) const;  // pure, not an input or the output
+  StorageUse StorageOf(Node node) const;
+  // Uses of `copy`, whose elements always equal those of `source`, may become uses of `source`: no
+  // one writes either storage, and no output starts to share memory with an input or another output.
+  bool CanForwardCopy(Node copy, Node source) const;
+  // Assumptions about symbols that metadata inferred in this session rests on.
+  std::span<const Guard> guards() const;
+  int64_t MemoryBytes() const;  // of the session, all graphs; not of the graphs themselves
+
+  // --- for whoever drives passes (session.h)
   struct Impl;
   Impl& impl() { return *impl_; }
+  const Impl& impl() const { return *impl_; }
 
  private:
-  friend class Node;
   std::unique_ptr<Impl> impl_;
 };
 

@@ -59,6 +59,7 @@ void AddInfer(CLI::App& app, InferOptions& o, int& exit_code) {
   verb->add_option("CALL", o.calls, "A call in the notation of docs/text.md");
   verb->add_option("--file", o.files, "Files of `call -> result` lines")->type_name("FILE")->take_all();
   verb->add_flag("--json", o.json, "Print JSON");
+  verb->add_flag("--summary-by-op", o.summary_by_op, "Count the lines of each op");
   AddOpsFiles(verb, o.ops_files);
   verb->callback([&o, &exit_code] {
     if (o.calls.empty() && o.files.empty()) throw CLI::RequiredError("CALL or --file");

@@ -26,6 +26,7 @@ struct InferOptions {
   std::vector<std::string> calls;  // answered one by one on stdout
   std::vector<std::string> files;  // of `call -> result` lines
   bool json = false;
+  bool summary_by_op = false;  // counts of each op before the sum
   std::vector<std::string> ops_files;
 };
 int RunInfer(const InferOptions& options);

@@ -1,0 +1,202 @@
+// Driving passes: transactions, the walk over targets, the wave of re-inference.
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "ir/status.h"
+#include "ir/text.h"
+#include "passes/minted.h"
+#include "passes/session.h"
+
+namespace tare {
+namespace {
+
+bool Contains(std::span<const Op> ops, Op op) { return std::find(ops.begin(), ops.end(), op) != ops.end(); }
+
+}  // namespace
+
+void Rewriter::Impl::Begin(std::string_view pass_name) {
+  pass = pass_name;
+  counters = {};
+}
+
+void Rewriter::Impl::StartWalk(std::span<const Op> targets) {
+  GraphSession& s = session();
+  s.targets = targets;
+  s.walking = true;
+  s.pending.clear();
+  s.next_pending = 0;
+  s.arrivals.Clear();
+  s.cursor = NodeId{};
+  if (targets.empty()) return;
+  s.index.Nodes(graph(), targets, s.pending);
+  const auto before = [&](NodeId a, NodeId b) { return graph().Before(a, b); };
+  if (!std::is_sorted(s.pending.begin(), s.pending.end(), before))
+    std::sort(s.pending.begin(), s.pending.end(), before);
+}
+
+void Rewriter::Impl::Arrive(NodeId node) {
+  GraphSession& s = session();
+  if (!s.walking || s.targets.empty() || !Contains(s.targets, graph().op(node))) return;
+  if (s.cursor.has_value() && !graph().Before(s.cursor, node)) return;
+  s.arrivals.Grow(graph().id_bound());
+  s.arrivals.Push(graph(), node);
+}
+
+absl::StatusOr<NodeId> Rewriter::Impl::NextVisit() {
+  GraphSession& s = session();
+  const auto is_due = [&](NodeId n) {
+    return graph().Contains(n) && Contains(s.targets, graph().op(n)) &&
+           (!s.cursor.has_value() || graph().Before(s.cursor, n));
+  };
+  NodeId next;
+  if (s.targets.empty()) {
+    next = s.cursor.has_value() ? graph().next(s.cursor) : graph().first();
+  } else {
+    while (s.next_pending < s.pending.size() && !is_due(s.pending[s.next_pending])) ++s.next_pending;
+    if (s.next_pending < s.pending.size()) next = s.pending[s.next_pending];
+    while (!s.arrivals.empty() && !is_due(s.arrivals.top())) s.arrivals.Pop(graph());
+    if (!s.arrivals.empty() && (!next.has_value() || graph().Before(s.arrivals.top(), next))) next = s.arrivals.top();
+  }
+  const absl::Status drained = DrainUpTo(next);
+  if (!drained.ok()) return drained;
+  if (!next.has_value()) {
+    s.walking = false;
+    return next;
+  }
+  s.cursor = next;
+  ++counters.visited;
+  return next;
+}
+
+absl::Status Rewriter::Impl::DrainUpTo(NodeId last) {
+  NodeQueue& queue = session().queue;
+  while (!queue.empty() && (!last.has_value() || !graph().Before(last, queue.top())))
+    TARE_RETURN_IF_ERROR(Reinfer(queue.Pop(graph())));
+  return absl::OkStatus();
+}
+
+absl::Status Rewriter::Impl::Reinfer(NodeId node) {
+  const NodeDef def = graph().Def(node);
+  if (def.op == op::output) return absl::OkStatus();
+  const bool has_bodies = context.ops.Has(def.op, kHigherOrder);
+  absl::StatusOr<InferResult> result = InferResultOf(def.op, def.attrs, def.operands, def.quant, node);
+  if (result.ok() && (has_bodies || result->declared)) {
+    result =
+        UnimplementedError("replay_c1", "the metadata of an operand changed, and what that does to ",
+                           has_bodies ? "a body of " : "the result of ", context.ops.Name(def.op), " is not known");
+  }
+  if (!result.ok()) return Explain(result.status(), node);
+  if (context.ops.Has(def.op, kMintsSymbols)) {
+    llvm::SmallVector<MetaId, 8> operands;
+    for (const NodeId operand : def.operands) operands.push_back(graph().meta(operand));
+    result->meta = KeepMintedSymbols(context, def.meta, result->meta, operands);
+  }
+  ++counters.reinferred;
+  Touch(node);
+  if (result->meta == def.meta) return absl::OkStatus();
+  Save();
+  SetMeta(node, result->meta);
+  return absl::OkStatus();
+}
+
+// A body promises its owner the metadata of its outputs. Owners are not re-inferred from bodies.
+absl::Status Rewriter::Impl::Finish() {
+  const GraphId entered = current;
+  absl::Status status;
+  for (uint32_t g = 0; g < sessions.size() && status.ok(); ++g) {
+    current = GraphId{g};
+    Sweep();
+    status = DrainUpTo(NodeId{});
+    session().walking = false;
+    if (!status.ok() || g == 0 || !session().before.has_value()) continue;
+    const Graph& before = *session().before;
+    const std::span<const NodeId> was = before.operands(before.last());
+    const std::span<const NodeId> is = graph().operands(graph().last());
+    for (size_t i = 0; i < is.size() && i < was.size(); ++i) {
+      if (SameMeta(context, before.meta(was[i]), graph().meta(is[i]))) continue;
+      status = Explain(
+          UnimplementedError("replay_c2", "result ", i, " of body ", program.graphs[g].name, " was ",
+                             PrintMeta(context, before.meta(was[i])), " and would not be what its owner expects"),
+          is[i]);
+      break;
+    }
+  }
+  current = entered;
+  return status;
+}
+
+bool Rewriter::Impl::changed() const {
+  if (signature_before.has_value()) return true;
+  for (size_t g = 0; g < sessions.size(); ++g)
+    if (sessions[g].before.has_value() && !program.graphs[g].graph.SameVersion(*sessions[g].before)) return true;
+  return false;
+}
+
+PassCounters Rewriter::Impl::Commit() {
+  counters.cold = 0;
+  for (size_t g = 0; g < sessions.size(); ++g) {
+    GraphSession& s = sessions[g];
+    const Graph& graph = program.graphs[g].graph;
+    counters.cold += graph.num_nodes() - s.index.count(op::placeholder) - s.index.count(op::output);
+    for (const NodeId node : s.touched_list) {
+      s.touched[node.index / 64] &= ~(uint64_t{1} << (node.index % 64));
+      if (graph.Contains(node) && graph.op(node) != op::placeholder) --counters.cold;
+    }
+    s.touched_list.clear();
+    s.before.reset();
+    s.walking = false;
+  }
+  signature_before.reset();
+  return counters;
+}
+
+void Rewriter::Impl::Rollback() {
+  for (uint32_t g = 0; g < sessions.size(); ++g) {
+    GraphSession& s = sessions[g];
+    if (s.before.has_value()) {
+      program.graphs[g].graph = *s.before;
+      BuildSession(GraphId{g});
+      continue;
+    }
+    for (const NodeId node : s.touched_list) s.touched[node.index / 64] &= ~(uint64_t{1} << (node.index % 64));
+    s.touched_list.clear();
+    s.orphans.clear();
+    s.queue.Clear();
+    s.walking = false;
+  }
+  if (signature_before.has_value()) {
+    program.inputs = std::move(signature_before->inputs);
+    program.constants.resize(signature_before->num_constants);
+    signature_before.reset();
+    input_index.clear();
+    pass_constants.clear();
+  }
+}
+
+absl::Status Rewriter::Impl::Explain(const absl::Status& status, NodeId node) const {
+  if (NodeOf(status).has_value() || !node.has_value() || !graph().Contains(node)) return status;
+  const NodeDef def = graph().Def(node);
+  const std::string_view op_name = context.ops.Name(def.op);
+  std::string text(status.message());
+  if (!absl::StartsWith(text, TextPiece(op_name))) text = absl::StrCat(TextPiece(op_name), ": ", text);
+  absl::StrAppend(&text, "\n  at %", TextPiece(graph().NameOf(node)));
+  if (current.index != 0) absl::StrAppend(&text, " in ", program.graphs[current.index].name);
+  const std::string place = graph().lineage().Describe(def.loc);
+  if (!place.empty()) absl::StrAppend(&text, ", ", place);
+  if (!pass.empty()) absl::StrAppend(&text, "\n  in pass ", pass);
+  const Schema* schema = context.ops.schema(def.op);
+  int shown = 0;
+  for (const NamedAttr& attr : context.attrs.Get(def.attrs)) {
+    if (attr.value.kind != AttrKind::kOperand || schema == nullptr || shown == 4) continue;
+    const NodeId operand = def.operands[attr.value.operand];
+    absl::StrAppend(&text, "\n  ", TextPiece(attr.name), " = %", TextPiece(graph().NameOf(operand)), " : ",
+                    PrintMeta(context, graph().meta(operand)));
+    ++shown;
+  }
+  absl::Status explained(status.code(), text);
+  status.ForEachPayload([&](absl::string_view url, const absl::Cord& payload) { explained.SetPayload(url, payload); });
+  return WithNode(std::move(explained), node);
+}
+
+}  // namespace tare

@@ -1,0 +1,123 @@
+// The state behind a Rewriter, and how passes are driven: begin, visit, drain, commit or roll back.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "ir/context.h"
+#include "llvm/ADT/SmallVector.h"
+#include "passes/node_queue.h"
+#include "passes/op_index.h"
+#include "passes/rewriter.h"
+#include "passes/use_lists.h"
+
+namespace tare {
+
+// One graph of the program under edit.
+struct GraphSession {
+  UseLists uses;
+  OpIndex index;
+  NodeQueue queue;              // operands' metadata changed
+  std::vector<NodeId> orphans;  // lost their last use during this visit; may have a new one
+
+  // Of the pass in progress.
+  std::optional<Graph> before;    // taken before the first edit
+  std::vector<uint64_t> touched;  // bit per id: redefined, inserted or re-inferred
+  std::vector<NodeId> touched_list;
+
+  // Of the walk in progress.
+  bool walking = false;
+  std::span<const Op> targets;           // empty = every node
+  llvm::SmallVector<NodeId, 0> pending;  // targets found at the start, in order
+  size_t next_pending = 0;
+  NodeQueue arrivals;  // became targets behind the cursor
+  NodeId cursor;       // last node visited, or the live one before it
+};
+
+struct Rewriter::Impl {
+  Impl(Program& program, Inferrer& inferrer, Rewriter& owner);
+
+  // --- driving
+  // Starts a transaction of `pass`; edits name it in provenance and messages.
+  void Begin(std::string_view pass);
+  // Visits nodes with one of `targets` in order, new ones behind the cursor too. Before each the
+  // queue is drained up to it. No value at the end, when everything is drained.
+  void StartWalk(std::span<const Op> targets);
+  absl::StatusOr<NodeId> NextVisit();
+  // Erases orphans; to be called when a visit ends.
+  void Sweep();
+  absl::Status DrainUpTo(NodeId last);  // inclusive; no value = all
+  // Finishes what is queued in all graphs and checks what bodies promise their owners.
+  absl::Status Finish();
+  bool changed() const;  // some graph or constant is not as it was at Begin
+  PassCounters Commit();
+  void Rollback();
+  // Message with pass and place; the check id stays.
+  absl::Status Explain(const absl::Status& status, NodeId node) const;
+
+  // --- editing, shared by the verbs
+  struct Definition {
+    AttrsId attrs;
+    llvm::SmallVector<NodeId, 8> operands;
+  };
+  // `base`: a node whose arguments stand where `args` does not say otherwise; may have no value.
+  absl::StatusOr<Definition> Define(Op op, std::span<const ArgInit> args, NodeId base);
+  absl::StatusOr<InferResult> InferResultOf(Op op, AttrsId attrs, std::span<const NodeId> operands, QuantId quant,
+                                            NodeId place);
+  absl::Status CheckOperands(std::span<const NodeId> operands, NodeId user) const;
+  absl::Status Redefine(NodeId node, Op op, const Definition& definition);
+  absl::Status Reinfer(NodeId node);
+  void SetMeta(NodeId node, MetaId meta);
+  void QueueUsers(NodeId node);
+  void DropUse(NodeId value);
+  void EraseNow(NodeId node);
+  bool CanErase(NodeId node) const;
+  void Touch(NodeId node);
+  void Arrive(NodeId node);
+  void Save();  // before the first edit of this graph in the transaction
+  void SaveSignature();
+  void GrowTo(uint32_t id_bound);
+  LocId Provenance(LocId parent);
+
+  GraphSession& session() { return sessions[current.index]; }
+  const GraphSession& session() const { return sessions[current.index]; }
+  Graph& graph() { return program.graphs[current.index].graph; }
+  const Graph& graph() const { return program.graphs[current.index].graph; }
+  void BuildSession(GraphId id);
+
+  uint8_t AliasingOf(Op op) const;
+  bool MayAlias(Op op) const { return (AliasingOf(op) & 2) != 0; }      // results may share an operand's storage
+  bool IsRestriding(Op op) const { return (AliasingOf(op) & 4) != 0; }  // reads storage by strides of its own
+  const InputSpec* InputOf(NodeId node) const;                          // main's placeholders only
+  bool IsMutatedInput(const InputSpec& spec) const;
+
+  Program& program;
+  Context& context;
+  Inferrer& inferrer;
+  Rewriter& owner;
+  GraphId current{0};
+  std::vector<GraphSession> sessions;  // by graph
+  std::string pass;
+  PassCounters counters;
+  std::vector<Guard> guards;
+  absl::flat_hash_set<ExprId> guard_conditions;
+
+  struct Signature {
+    std::vector<InputSpec> inputs;
+    size_t num_constants = 0;
+  };
+  std::optional<Signature> signature_before;
+  mutable absl::flat_hash_map<NodeId, uint32_t> input_index;  // of main; built on demand
+  mutable std::optional<absl::flat_hash_set<std::string>> mutated_inputs;
+  absl::flat_hash_map<size_t, llvm::SmallVector<NodeId, 1>> pass_constants;  // placeholders by hash of meta and bytes
+  mutable std::vector<uint8_t> aliasing;  // by op: 0 unknown, 1 fresh, 2 may alias, 4 restriding
+};
+
+}  // namespace tare
