@@ -1,19 +1,22 @@
 // What a rule function needs to run in a test, and tensors written briefly.
 #pragma once
 
+#include <algorithm>
 #include <initializer_list>
-#include <list>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "ir/context.h"
+#include "meta/context_factory.h"
 #include "meta/functions.h"
 #include "meta/rule_state.h"
 
 namespace tare {
 
 struct RuleFixture {
-  Context context{{}};
+  std::unique_ptr<Context> owned = MakeContext();
+  Context& context = *owned;
   RuleContext::State state;
   RuleContext rc{state};
 

@@ -34,7 +34,7 @@ TEST_CASE("shapes broadcast from the right, 1 stretches") {
 TEST_CASE("a message names both shapes") {
   RuleFixture f;
   const auto shape = Broadcast(f.rc, f.Dims({2, 3}), f.Dims({4}));
-  CHECK_NE(shape.status().message().find("[2,3] and [4]"), std::string::npos);
+  CHECK_NE(shape.status().message().find("[2, 3] and [4]"), std::string::npos);
 }
 
 TEST_CASE("symbolic extents differ from 1 and must be equal") {
