@@ -76,19 +76,26 @@ absl::StatusOr<Picked> Pick(RuleContext& rc, const TensorMeta& self, std::span<c
     indexed.push_back(i);
     TARE_ASSIGN_OR_RETURN(common, Broadcast(rc, common, *per_dim[i]));
   }
+  // Indexed dims that are not neighbours move to the front.
   const bool adjacent = indexed.empty() || indexed.back() - indexed.front() + 1 == indexed.size();
   const size_t before = adjacent && !indexed.empty() ? indexed.front() : 0;
+  llvm::SmallVector<size_t, 8> order(indexed);
+  if (adjacent) {
+    order.assign(kept.begin(), kept.begin() + static_cast<ptrdiff_t>(before));
+    order.append(indexed);
+  }
+  order.append(kept.begin() + static_cast<ptrdiff_t>(adjacent ? before : 0), kept.end());
   std::span<Dim> shape = rc.NewDims(kept.size() + common.size()), strides = rc.NewDims(shape.size());
   for (size_t i = 0; i < shape.size(); ++i) {
-    const bool inside = i >= before && i < before + common.size();
-    if (inside) {
+    if (i >= before && i < before + common.size()) {
       shape[i] = common[i - before];
       strides[i] = kZero;
-    } else {
-      const size_t dim = kept[i < before ? i : i - common.size()];
-      shape[i] = self.shape[dim];
-      strides[i] = self.strides[dim];
+      continue;
     }
+    const size_t at = i < before ? i : i - common.size();
+    shape[i] = self.shape[kept[at]];
+    // Indices without dims leave the strides of the first dims in the exporter's answer, not of the kept ones.
+    strides[i] = self.strides[common.empty() ? order[at] : kept[at]];
   }
   picked.shape = shape;
   picked.source = Restrided(rc, self, shape, strides, kZero);

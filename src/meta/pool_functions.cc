@@ -56,17 +56,27 @@ absl::StatusOr<Value> Pool(RuleContext& rc, std::span<const Value> values) {
   return Value::Ints(WithSpatial(rc, self.shape, extents));
 }
 
-// adaptive_pool(n, x, output_size)
+// adaptive_pool(n, x, output_size, channels): `channels` says that the dims between the first and the
+// spatial ones must have elements too.
 absl::StatusOr<Value> AdaptivePool(RuleContext& rc, std::span<const Value> values) {
   RuleArgs args(rc, values);
   const size_t n = static_cast<size_t>(args.Constant(0));
   const TensorMeta& self = args.Tensor(1);
   const std::span<const Dim> size = args.Ints(2);
+  const bool channels = args.Flag(3);
   TARE_RETURN_IF_ERROR(args.status());
+  const size_t rank = self.shape.size();
   if (size.size() != n) {
     return InvalidError("adaptive_pool_c1", "output_size ", rc.Print(Value::Ints(size)), " needs ", n, " entries");
   }
-  TARE_RETURN_IF_ERROR(RequireSpatial(rc, self, n));
+  if (rank != n + 1 && rank != n + 2) {
+    return InvalidError("adaptive_pool_c2", "the tensor has rank ", rank, ", needs ", n + 1, " or ", n + 2);
+  }
+  for (size_t i = channels ? 1 : rank - n; i < rank; ++i) {
+    TARE_REQUIRE(
+        rc, rc.syms().Ne(self.shape[i], kZero),
+        InvalidError("adaptive_pool_c3", "dim ", i, " of ", rc.Print(Value::Ints(self.shape)), " has no elements"));
+  }
   TARE_RETURN_IF_ERROR(RequireNotNegative(rc, "output_size", size));
   return Value::Ints(WithSpatial(rc, self.shape, size));
 }
@@ -150,8 +160,8 @@ absl::StatusOr<Value> ColumnsToImage(RuleContext& rc, std::span<const Value> val
 constexpr RuleFunctionRow kRows[] = {
     {"pool", "pool(n, x, kernel, stride, padding, dilation, ceil_mode) -> shape",
      "Shape after pooling over the last n dims; an empty stride is the kernel.", 7, 7, Pool},
-    {"adaptive_pool", "adaptive_pool(n, x, output_size) -> shape", "Shape after pooling to given extents.", 3, 3,
-     AdaptivePool},
+    {"adaptive_pool", "adaptive_pool(n, x, output_size, channels) -> shape", "Shape after pooling to given extents.", 4,
+     4, AdaptivePool},
     {"im2col", "im2col(x, kernel, dilation, padding, stride) -> shape", "Shape of the columns of all sliding blocks.",
      5, 5, ImageToColumns},
     {"col2im", "col2im(x, output_size, kernel, dilation, padding, stride) -> shape",
