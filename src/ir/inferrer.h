@@ -32,6 +32,17 @@ struct NodePlace {  // where symbols are minted and diagnostics point
   NodeId node;
 };
 
+// What higher-order rules ask of the body a graph argument names. program.h has the one of a Program.
+struct BodyMetas {
+  std::vector<MetaId> inputs, results;
+  bool single_tensor_return = false;  // one bare tensor, not a tuple of one
+};
+class Bodies {
+ public:
+  virtual ~Bodies() = default;
+  virtual BodyMetas Find(GraphId id) const = 0;  // of a graph that exists
+};
+
 struct InferCounters {
   int64_t memo_hits = 0, memo_misses = 0;
 };
@@ -43,6 +54,8 @@ class Inferrer {
   virtual InferCounters counters() const { return {}; }
   // The facts of the program whose nodes are asked about from now on; may be null.
   virtual void UseFacts(std::shared_ptr<const Facts> facts) { (void)facts; }
+  // The bodies that graph arguments name from now on; null where there are none. Must outlive its use.
+  virtual void UseBodies(const Bodies* bodies) { (void)bodies; }
   // `attrs` in normal form. Errors carry a check id, not the place.
   virtual absl::StatusOr<InferResult> Infer(Op op, AttrsId attrs, std::span<const MetaId> operands, QuantId quant,
                                             NodePlace place) = 0;

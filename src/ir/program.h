@@ -13,6 +13,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "ir/graph.h"
+#include "ir/inferrer.h"
 #include "ir/stores.h"
 #include "ir/sym.h"
 
@@ -100,6 +101,16 @@ struct Program {
   Graph& main() { return graphs[0].graph; }
   // No node mutates storage in any graph.
   bool IsFunctional() const;
+};
+
+// The bodies of a program, as they are when asked.
+class ProgramBodies final : public Bodies {
+ public:
+  explicit ProgramBodies(const Program& program) : program_(program) {}
+  BodyMetas Find(GraphId id) const override;
+
+ private:
+  const Program& program_;
 };
 
 }  // namespace tare

@@ -138,10 +138,11 @@ class Comparison {
 class Checker {
  public:
   Checker(const Program& program, Inferrer& inferrer)
-      : program_(program), context_(*program.context), inferrer_(inferrer) {}
+      : program_(program), context_(*program.context), inferrer_(inferrer), bodies_(program) {}
 
   CheckReport Run() {
     inferrer_.UseFacts(program_.facts);
+    inferrer_.UseBodies(&bodies_);
     for (uint32_t g = 0; g < program_.graphs.size(); ++g) {
       graph_id_ = GraphId{g};
       const Graph& graph = program_.graphs[g].graph;
@@ -254,6 +255,7 @@ class Checker {
   const Program& program_;
   Context& context_;
   Inferrer& inferrer_;
+  ProgramBodies bodies_;
   GraphId graph_id_;
   std::vector<MetaId> operands_;
   CheckReport report_;

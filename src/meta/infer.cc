@@ -38,6 +38,8 @@ class RuleInferrer final : public Inferrer {
     session_.Clear();
   }
 
+  void UseBodies(const Bodies* bodies) override { state_.bodies = bodies; }
+
   absl::StatusOr<InferResult> Infer(Op op, AttrsId attrs, std::span<const MetaId> operands, QuantId quant,
                                     NodePlace place) override {
     const OpDef& def = context_.ops.Get(op);

@@ -5,6 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "ir/status.h"
+#include "meta/bind.h"
+#include "meta/rule_eval.h"
 #include "meta/rule_state.h"
 
 namespace tare {
@@ -191,6 +193,25 @@ ExprId RuleContext::MintFloat(int k) {
   row.name = context().strings.Intern(name);
   row.kind = SymbolKind::kUnbackedFloat;
   return syms().FloatSymbol(row);
+}
+
+absl::StatusOr<BodyMetas> RuleContext::Body(GraphId id) {
+  if (state_.bodies == nullptr)
+    return InvalidError("body_c1", "the body of a higher-order op is only known in a program");
+  return state_.bodies->Find(id);
+}
+
+Value RuleContext::ValueOf(MetaId meta) { return tare::ValueOf(*this, context().metas.Get(meta)); }
+
+absl::StatusOr<Value> RuleContext::CallOp(std::string_view name, std::span<const Value> args) {
+  const Op op = context().ops.Find(name);
+  if (!op.has_value() || context().ops.Get(op).rule < 0) return InvalidError("op_c2", name, " has no rule");
+  if (state_.rule_depth >= kMaxRuleCalls) return InvalidError("rule_c9", "rules call each other too deep");
+  TARE_ASSIGN_OR_RETURN(const std::span<const Value> bound, BindValues(*this, *context().ops.schema(op), args));
+  ++state_.rule_depth;
+  auto result = EvaluateRule(state_, state_.rules->rules()[static_cast<size_t>(context().ops.Get(op).rule)], bound);
+  --state_.rule_depth;
+  return result;
 }
 
 }  // namespace tare

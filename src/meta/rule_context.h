@@ -60,6 +60,12 @@ class RuleContext {
   Dim MintInt(int k, int64_t min, int64_t max);
   ExprId MintFloat(int k);
 
+  // --- bodies of higher-order ops. Errors: [body_c1] when there are none to look at.
+  absl::StatusOr<BodyMetas> Body(GraphId id);
+  Value ValueOf(MetaId meta);
+  // What the rule of another op, named at run time, gives. Errors: [op_c2] when it has none.
+  absl::StatusOr<Value> CallOp(std::string_view name, std::span<const Value> args);
+
   // --- target in force (tosa dialect): "" or e.g. "TOSA-1.0+INT+int4"
   std::string_view spec() const;
   DType default_dtype() const { return DType::kF32; }

@@ -22,6 +22,7 @@ struct RuleContext::State {
   Context* context = nullptr;
   const RuleSet* rules = nullptr;
   const Facts* facts = nullptr;
+  const Bodies* bodies = nullptr;
   std::string_view spec;
   NodePlace place;
   llvm::BumpPtrAllocator arena;
