@@ -25,12 +25,21 @@ bool PrintsAfter(const OptOptions& options, const PassStats& stats) {
   return options.print_after == stats.name;
 }
 
-// What is shown of a pass that ran, when it has run.
-void ShowPass(const OptOptions& options, const PassStats& stats, const Program& now, const Program* before) {
-  if (options.diff && stats.changed) {
-    Put(absl::StrCat("# ", stats.name, " changed\n", DiffText(DiffPrograms(*before, now))));
-  }
-  if (PrintsAfter(options, stats)) Put(absl::StrCat("# after ", stats.name, "\n", PrintProgram(*now.context, now)));
+// What is shown of a pass that ran, besides counts; "" when it was not asked for.
+struct Shown {
+  std::string diff, text;
+};
+
+Shown ShowPass(const OptOptions& options, const PassStats& stats, const Program& now, const Program* before) {
+  Shown shown;
+  if (options.diff && stats.changed) shown.diff = DiffText(DiffPrograms(*before, now));
+  if (PrintsAfter(options, stats)) shown.text = PrintProgram(*now.context, now);
+  return shown;
+}
+
+void PrintShown(const std::string& pass, const Shown& shown) {
+  if (!shown.diff.empty()) Put(absl::StrCat("# ", pass, " changed\n", shown.diff));
+  if (!shown.text.empty()) Put(absl::StrCat("# after ", pass, "\n", shown.text));
 }
 
 std::string PassLine(const OptOptions& options, const PassStats& stats) {
@@ -42,7 +51,7 @@ std::string PassLine(const OptOptions& options, const PassStats& stats) {
   return line + "\n";
 }
 
-void WritePass(JsonWriter& json, const PassStats& stats) {
+void WritePass(JsonWriter& json, const PassStats& stats, const Shown& shown) {
   json.Object([&] {
     json.Field("name", stats.name);
     json.Field("ns", stats.ns);
@@ -55,17 +64,21 @@ void WritePass(JsonWriter& json, const PassStats& stats) {
     json.Field("cold", stats.counters.cold);
     json.Field("memo_hits", stats.memo_hits);
     json.Field("memo_misses", stats.memo_misses);
+    if (!shown.diff.empty()) json.Field("diff", shown.diff);
+    if (!shown.text.empty()) json.Field("text", shown.text);
   });
 }
 
-void PrintJson(const OptOptions& options, const std::vector<PassStats>& passes) {
+// `shown` has an entry for each pass that was not skipped.
+void PrintJson(const OptOptions& options, const std::vector<PassStats>& passes, const std::vector<Shown>& shown) {
   JsonWriter json;
+  size_t next = 0;
   json.Object([&] {
     json.Field("file", options.file);
     json.Field("output", options.output);
     json.Key("passes");
     json.Array([&] {
-      for (const PassStats& stats : passes) WritePass(json, stats);
+      for (const PassStats& stats : passes) WritePass(json, stats, stats.skipped ? Shown() : shown[next++]);
     });
   });
   json.Print();
@@ -106,13 +119,15 @@ int RunOpt(const OptOptions& options) {
   absl::StatusOr<Program> program = ReadProgramFile(session.context(), options.file);
   if (!program.ok()) return ComplainOfInput(options.file, program.status());
 
+  std::vector<Shown> shown;
   std::vector<Version> versions;
   if (!options.bisect.empty()) versions.push_back({"", *program});
   RunOptions run;
   run.check_meta = options.check_meta;
   run.keep_before = options.diff;
   run.after_pass = [&](const PassStats& stats, const Program& now, const Program* before) {
-    if (!options.json) ShowPass(options, stats, now, before);
+    shown.push_back(ShowPass(options, stats, now, before));
+    if (!options.json) PrintShown(stats.name, shown.back());
     if (!options.bisect.empty() && stats.changed) versions.push_back({stats.name, now});
     return absl::OkStatus();
   };
@@ -126,7 +141,7 @@ int RunOpt(const OptOptions& options) {
       return Complain(options.output, status);
     }
   }
-  if (options.json) PrintJson(options, *stats);
+  if (options.json) PrintJson(options, *stats, shown);
   if (!options.json && (options.stats || options.timing)) {
     for (const PassStats& pass : *stats) Put(PassLine(options, pass));
   }
