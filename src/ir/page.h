@@ -18,7 +18,7 @@ inline constexpr Op kDeadOp{UINT16_MAX};
 
 struct alignas(64) Page {
   Op op[kPageNodes];
-  uint16_t num_operands[kPageNodes];
+  uint16_t num_operands[kPageNodes] = {};
   NodeId operands[kPageNodes][3];  // more than three: [0].index is where the list starts in `pool`
   AttrsId attrs[kPageNodes];
   MetaId meta[kPageNodes];
@@ -26,7 +26,7 @@ struct alignas(64) Page {
   LocId loc[kPageNodes];
   NodeId prev[kPageNodes];
   NodeId next[kPageNodes];
-  uint32_t pos[kPageNodes];  // label that grows along the order
+  uint32_t pos[kPageNodes] = {};  // label that grows along the order
   uint64_t live = 0;         // bit per slot
   std::atomic<uint32_t> references{1};
   uint32_t pool_size = 0;
