@@ -1,5 +1,5 @@
-// Floats: constants are folded, sums and products are flat and sorted; nothing is rearranged that
-// could round differently.
+// Floats: sums and products are flat, sorted and have one constant at most, as in SymPy; nothing else
+// is rearranged.
 #include <algorithm>
 #include <cmath>
 
@@ -59,6 +59,23 @@ ExprId SymStore::Impl::ToFloat(ExprId a) {
   if (e.type == ExprType::kBool) return {};
   if (e.kind == ExprKind::kIntConst) return Float(static_cast<double>(e.integer));
   return Intern({ExprKind::kToFloat, ExprType::kFloat, {&a, 1}});
+}
+
+// One constant at most stays in a sum or product, as in SymPy.
+void SymStore::Impl::FoldConstants(ExprKind kind, ExprList& list) {
+  ExprList rest;
+  std::optional<double> constant;
+  for (const ExprId e : list) {
+    if (at(e).kind != ExprKind::kFloatConst) {
+      rest.push_back(e);
+    } else if (!constant.has_value()) {
+      constant = at(e).real;
+    } else {
+      constant = kind == ExprKind::kAdd ? *constant + at(e).real : *constant * at(e).real;
+    }
+  }
+  if (constant.has_value()) rest.push_back(Float(*constant));
+  list = std::move(rest);
 }
 
 ExprId SymStore::Impl::MakeFloat(ExprKind kind, std::span<const ExprId> given, std::string_view name) {
@@ -122,6 +139,7 @@ ExprId SymStore::Impl::MakeFloat(ExprKind kind, std::span<const ExprId> given, s
     case ExprKind::kAdd:
     case ExprKind::kMul:
       if (list.size() == 1) return list[0];
+      FoldConstants(kind, list);
       std::sort(list.begin(), list.end(), [this](ExprId a, ExprId b) { return Compare(a, b) < 0; });
       break;
     case ExprKind::kMax:

@@ -155,6 +155,7 @@ struct SymStore::Impl {
 
   // --- floats (sym_float.cc)
   ExprId ToFloat(ExprId a);
+  void FoldConstants(ExprKind kind, ExprList& list);
   ExprId MakeFloat(ExprKind kind, std::span<const ExprId> args, std::string_view name);
   ExprId Make(ExprKind kind, std::span<const ExprId> args, std::string_view name);
 
