@@ -1,0 +1,151 @@
+#include "formats/pt2/json.h"
+
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "formats/pt2/limits.h"
+#include "formats/pt2/utf8.h"
+
+namespace tare::pt2 {
+namespace {
+
+using simdjson::dom::element_type;
+
+// Whether a string holds a lone surrogate, which the parser lets pass as three bytes.
+bool HasSurrogate(std::string_view text) {
+  for (size_t at = 0; (at = text.find('\xED', at)) != text.npos; ++at) {
+    if (at + 1 < text.size() && (static_cast<unsigned char>(text[at + 1]) & 0xE0) == 0xA0) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string Json::Where() const {
+  std::vector<const JsonPath*> steps;
+  for (const JsonPath* p = &path; p != nullptr; p = p->up) steps.push_back(p);
+  std::string text;
+  for (size_t i = steps.size(); i-- > 0;) {
+    if (steps[i]->index >= 0) {
+      absl::StrAppend(&text, "[", steps[i]->index, "]");
+    } else if (!steps[i]->key.empty()) {
+      absl::StrAppend(&text, text.empty() ? "" : ".", Printable(steps[i]->key));
+    }
+  }
+  return text.empty() ? "top" : text;
+}
+
+std::string_view Json::Kind() const {
+  switch (element.type()) {
+    case element_type::ARRAY: return "an array";
+    case element_type::OBJECT: return "an object";
+    case element_type::INT64: return "an integer";
+    case element_type::UINT64: return "an integer above 64 bits";
+    case element_type::DOUBLE: return "a float";
+    case element_type::STRING: return "a string";
+    case element_type::BOOL: return "a boolean";
+    case element_type::NULL_VALUE: return "null";
+  }
+  return "?";
+}
+
+absl::Status Json::Expected(std::string_view what) const {
+  return Error("json_c2", "found ", Kind(), ", expected ", what);
+}
+
+absl::StatusOr<int64_t> Json::Int() const {
+  if (element.type() != element_type::INT64) return Expected("an integer");
+  return element.get_int64().value_unsafe();
+}
+
+absl::StatusOr<double> Json::Float() const {
+  switch (element.type()) {
+    case element_type::DOUBLE: return element.get_double().value_unsafe();
+    case element_type::INT64: return static_cast<double>(element.get_int64().value_unsafe());
+    case element_type::UINT64: return static_cast<double>(element.get_uint64().value_unsafe());
+    case element_type::STRING: {
+      const std::string_view text = element.get_string().value_unsafe();
+      if (text == "Infinity") return std::numeric_limits<double>::infinity();
+      if (text == "-Infinity") return -std::numeric_limits<double>::infinity();
+      if (text == "NaN") return std::numeric_limits<double>::quiet_NaN();
+      return Error("json_c2", "found the string \"", Printable(text), "\", expected a float");
+    }
+    default: return Expected("a float");
+  }
+}
+
+absl::StatusOr<bool> Json::Bool() const {
+  if (element.type() != element_type::BOOL) return Expected("a boolean");
+  return element.get_bool().value_unsafe();
+}
+
+absl::StatusOr<std::string_view> Json::String() const {
+  if (element.type() != element_type::STRING) return Expected("a string");
+  const std::string_view text = element.get_string().value_unsafe();
+  if (HasSurrogate(text)) return Error("json_c2", "string with a lone surrogate");
+  return text;
+}
+
+absl::StatusOr<simdjson::dom::array> Json::Array() const {
+  if (element.type() != element_type::ARRAY) return Expected("an array");
+  return element.get_array().value_unsafe();
+}
+
+absl::StatusOr<simdjson::dom::object> Json::Object() const {
+  if (element.type() != element_type::OBJECT) return Expected("an object");
+  return element.get_object().value_unsafe();
+}
+
+absl::StatusOr<Json::Union> Json::Tag() const {
+  TARE_ASSIGN_OR_RETURN(const simdjson::dom::object object, Object());
+  auto it = object.begin();
+  if (it == object.end()) return Error("json_c3", "found an object without keys, expected one tag");
+  const Union tag{it.key(), it.value()};
+  ++it;
+  if (it != object.end())
+    return Error("json_c3", "found tags ", Printable(tag.tag), " and ", Printable(it.key()), ", expected one tag");
+  return tag;
+}
+
+absl::StatusOr<JsonFields> ReadFields(const Json& json, std::span<const JsonField> names) {
+  TARE_ASSIGN_OR_RETURN(const simdjson::dom::object object, json.Object());
+  JsonFields fields;
+  size_t next = 0;  // writers keep the order of the schema
+  for (auto it = object.begin(); it != object.end(); ++it) {
+    const std::string_view key = it.key();
+    size_t index = next;
+    if (index >= names.size() || names[index].name != key) {
+      for (index = 0; index < names.size() && names[index].name != key;) ++index;
+    }
+    if (index == names.size()) {
+      fields.has_unknown = true;
+      continue;
+    }
+    if (fields.Has(static_cast<int>(index))) return json.Error("json_c3", "key ", key, " occurs twice");
+    fields.found[index] = it.value();
+    fields.present |= 1u << index;
+    next = index + 1;
+  }
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (names[i].required && !fields.Has(static_cast<int>(i)))
+      return json.Error("json_c3", "key ", names[i].name, " is missing");
+  }
+  return fields;
+}
+
+absl::StatusOr<Json> JsonDocument::Parse(std::string_view text, size_t slack) {
+  if (text.size() > kMaxJsonBytes)
+    return InvalidError("json_c1", "JSON of ", text.size(), " bytes, at most ", kMaxJsonBytes, " are read");
+  if (text.starts_with("\xEF\xBB\xBF")) return InvalidError("json_c1", "not JSON: starts with a byte order mark");
+  if (text.find_first_not_of(" \t\r\n") == text.npos) return InvalidError("json_c1", "not JSON: empty");
+  simdjson::error_code error = parser_.allocate(text.size(), kMaxJsonDepth);
+  if (error) return absl::ResourceExhaustedError(absl::StrCat("JSON of ", text.size(), " bytes: no memory"));
+  const auto root = parser_.parse(text.data(), text.size(), slack < kJsonPadding);
+  error = root.error();
+  if (error) return InvalidError("json_c1", "not JSON: ", simdjson::error_message(error));
+  return Json{root.value_unsafe(), {}};
+}
+
+}  // namespace tare::pt2
