@@ -4,7 +4,7 @@
 #include <charconv>
 
 #include "formats/pt2/inflate.h"
-#include "formats/pt2/limits.h"
+#include "formats/pt2/pt2_limits.h"
 #include "formats/pt2/utf8.h"
 #include "ir/status.h"
 
@@ -27,8 +27,7 @@ std::string_view OtherKind(const std::vector<ZipEntry>& entries) {
 
 std::string SomeNames(const std::vector<ZipEntry>& entries) {
   std::string text;
-  for (size_t i = 0; i < entries.size() && i < 4; ++i)
-    text += (i == 0 ? "" : ", ") + Printable(entries[i].name);
+  for (size_t i = 0; i < entries.size() && i < 4; ++i) text += (i == 0 ? "" : ", ") + Printable(entries[i].name);
   return entries.size() > 4 ? text + ", …" : text;
 }
 
@@ -92,7 +91,8 @@ absl::Status Archive::CheckPt2() {
     return InvalidError("pt2_c1", "not an exported program: entry archive_format is missing; this is ",
                         OtherKind(entries_), ": ", SomeNames(entries_));
   TARE_ASSIGN_OR_RETURN(const std::string format, ReadSmall("archive_format"));
-  if (format != "pt2") return InvalidError("pt2_c3", "entry archive_format: \"", Printable(format), "\", expected \"pt2\"");
+  if (format != "pt2")
+    return InvalidError("pt2_c3", "entry archive_format: \"", Printable(format), "\", expected \"pt2\"");
   TARE_ASSIGN_OR_RETURN(const std::string version, ReadSmall("archive_version"));
   if (version != "0")
     return InvalidError("pt2_c3", "entry archive_version: \"", Printable(version), "\", expected \"0\"");

@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_format.h"
 #include "formats/pt2/json.h"
-#include "formats/pt2/limits.h"
+#include "formats/pt2/pt2_limits.h"
 #include "formats/pt2/utf8.h"
 #include "ir/status.h"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "formats/pt2/limits.h"
+#include "formats/pt2/pt2_limits.h"
 #include "formats/pt2/utf8.h"
 
 namespace tare::pt2 {
@@ -23,6 +23,14 @@ bool HasSurrogate(std::string_view text) {
 
 }  // namespace
 
+absl::Status Prefixed(std::string_view prefix, const absl::Status& status) {
+  std::string_view message(status.message().data(), status.message().size());
+  const std::string check = CheckIdOf(status);
+  // CheckError adds ` [check]` again.
+  if (!check.empty() && message.size() > check.size() + 3) message.remove_suffix(check.size() + 3);
+  return CheckError(status.code(), check, std::string(prefix) + std::string(message));
+}
+
 std::string Json::Where() const {
   std::vector<const JsonPath*> steps;
   for (const JsonPath* p = &path; p != nullptr; p = p->up) steps.push_back(p);
@@ -39,14 +47,22 @@ std::string Json::Where() const {
 
 std::string_view Json::Kind() const {
   switch (element.type()) {
-    case element_type::ARRAY: return "an array";
-    case element_type::OBJECT: return "an object";
-    case element_type::INT64: return "an integer";
-    case element_type::UINT64: return "an integer above 64 bits";
-    case element_type::DOUBLE: return "a float";
-    case element_type::STRING: return "a string";
-    case element_type::BOOL: return "a boolean";
-    case element_type::NULL_VALUE: return "null";
+    case element_type::ARRAY:
+      return "an array";
+    case element_type::OBJECT:
+      return "an object";
+    case element_type::INT64:
+      return "an integer";
+    case element_type::UINT64:
+      return "an integer above 64 bits";
+    case element_type::DOUBLE:
+      return "a float";
+    case element_type::STRING:
+      return "a string";
+    case element_type::BOOL:
+      return "a boolean";
+    case element_type::NULL_VALUE:
+      return "null";
   }
   return "?";
 }
@@ -62,9 +78,12 @@ absl::StatusOr<int64_t> Json::Int() const {
 
 absl::StatusOr<double> Json::Float() const {
   switch (element.type()) {
-    case element_type::DOUBLE: return element.get_double().value_unsafe();
-    case element_type::INT64: return static_cast<double>(element.get_int64().value_unsafe());
-    case element_type::UINT64: return static_cast<double>(element.get_uint64().value_unsafe());
+    case element_type::DOUBLE:
+      return element.get_double().value_unsafe();
+    case element_type::INT64:
+      return static_cast<double>(element.get_int64().value_unsafe());
+    case element_type::UINT64:
+      return static_cast<double>(element.get_uint64().value_unsafe());
     case element_type::STRING: {
       const std::string_view text = element.get_string().value_unsafe();
       if (text == "Infinity") return std::numeric_limits<double>::infinity();
@@ -72,7 +91,8 @@ absl::StatusOr<double> Json::Float() const {
       if (text == "NaN") return std::numeric_limits<double>::quiet_NaN();
       return Error("json_c2", "found the string \"", Printable(text), "\", expected a float");
     }
-    default: return Expected("a float");
+    default:
+      return Expected("a float");
   }
 }
 

@@ -18,11 +18,26 @@ namespace tare::pt2 {
 
 inline constexpr size_t kJsonPadding = simdjson::SIMDJSON_PADDING;
 
+// `prefix` before the message, the check id kept.
+absl::Status Prefixed(std::string_view prefix, const absl::Status& status);
+
 struct JsonPath {
   const JsonPath* up = nullptr;
   std::string_view key;  // of an object; or
   int64_t index = -1;    // of an array
 };
+
+// Of an element known to be one. By value: a range-for keeps it alive.
+inline simdjson::dom::object ObjectOf(simdjson::dom::element element) {
+  simdjson::dom::object object;
+  if (element.get_object().get(object) != simdjson::SUCCESS) object = {};
+  return object;
+}
+inline simdjson::dom::array ArrayOf(simdjson::dom::element element) {
+  simdjson::dom::array array;
+  if (element.get_array().get(array) != simdjson::SUCCESS) array = {};
+  return array;
+}
 
 struct Json {
   simdjson::dom::element element;
@@ -39,8 +54,8 @@ struct Json {
   bool is_array() const { return element.is_array(); }
 
   // Errors of all: InvalidArgument [json_c2] `PATH: found a string, expected an integer`.
-  absl::StatusOr<int64_t> Int() const;     // written as an integer, within 64 bits
-  absl::StatusOr<double> Float() const;    // also an integer, "Infinity", "-Infinity", "NaN"
+  absl::StatusOr<int64_t> Int() const;   // written as an integer, within 64 bits
+  absl::StatusOr<double> Float() const;  // also an integer, "Infinity", "-Infinity", "NaN"
   absl::StatusOr<bool> Bool() const;
   absl::StatusOr<std::string_view> String() const;  // lives as long as the document
   absl::StatusOr<simdjson::dom::array> Array() const;

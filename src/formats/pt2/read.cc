@@ -20,17 +20,18 @@ absl::StatusOr<std::string> ChooseModel(const Archive& archive, const std::strin
 }
 
 // Entries that are written anew, or that the constants hold.
-bool IsOwn(const Program& program, std::string_view name, const std::string& model) {
-  static constexpr std::string_view kFixed[] = {"archive_format", "archive_version", "byteorder", ".data/version",
-                                                ".data/serialization_id", "version",
+bool IsOwn(std::string_view name, const std::string& model) {
+  static constexpr std::string_view kFixed[] = {"archive_format",
+                                                "archive_version",
+                                                "byteorder",
+                                                ".data/version",
+                                                ".data/serialization_id",
+                                                "version",
                                                 "serialized_exported_program.json"};
   if (std::find(std::begin(kFixed), std::end(kFixed), name) != std::end(kFixed)) return true;
-  if (name == absl::StrCat("models/", model, ".json") ||
-      name == absl::StrCat("data/weights/", model, "_weights_config.json") ||
-      name == absl::StrCat("data/constants/", model, "_constants_config.json"))
-    return true;
-  (void)program;
-  return false;
+  return name == absl::StrCat("models/", model, ".json") ||
+         name == absl::StrCat("data/weights/", model, "_weights_config.json") ||
+         name == absl::StrCat("data/constants/", model, "_constants_config.json");
 }
 
 absl::Status KeepOtherEntries(Archive& archive, Program& program, const std::string& model, CrcCheck check) {
@@ -40,10 +41,11 @@ absl::Status KeepOtherEntries(Archive& archive, Program& program, const std::str
   }
   for (const ZipEntry& entry : archive.entries()) {
     const std::string_view name = archive.LocalName(entry);
-    if (entry.is_folder() || name.empty() || IsOwn(program, name, model)) continue;
+    if (entry.is_folder() || name.empty() || IsOwn(name, model)) continue;
     const size_t slash = name.rfind('/');
     const std::string_view folder = name.substr(0, slash == name.npos ? 0 : slash + 1);
-    if ((folder == "data/weights/" || folder == "data/constants/") && held.contains(std::string(name.substr(slash + 1))))
+    if ((folder == "data/weights/" || folder == "data/constants/") &&
+        held.contains(std::string(name.substr(slash + 1))))
       continue;
     TARE_ASSIGN_OR_RETURN(Bytes bytes, archive.Read(entry, check));
     Payload payload;
@@ -66,8 +68,7 @@ absl::StatusOr<Program> ReadFrom(Context& context, Bytes file, const ReadOptions
   const std::string_view json(reinterpret_cast<const char*>(text.data.data()), text.data.size());
   const size_t slack = entry->deflated ? kJsonPadding : archive.SlackBehind(text);
   if (const absl::Status status = ReadProgramJson(reader, json, slack); !status.ok())
-    return CheckError(status.code(), CheckIdOf(status),
-                      absl::StrCat("entry ", Printable(entry->name), ": ", status.message()));
+    return Prefixed(absl::StrCat("entry ", Printable(entry->name), ": "), status);
   const CrcCheck check = options.verify_weights ? CrcCheck::kVerify : CrcCheck::kSkip;
   TARE_RETURN_IF_ERROR(ReadConstants(reader, archive, model, check));
   TARE_RETURN_IF_ERROR(KeepOtherEntries(archive, reader.program, model, check));

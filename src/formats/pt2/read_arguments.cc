@@ -2,7 +2,7 @@
 // op's arguments is made from what is read here.
 #include <algorithm>
 
-#include "formats/pt2/limits.h"
+#include "formats/pt2/pt2_limits.h"
 #include "formats/pt2/reader.h"
 #include "formats/pt2/utf8.h"
 
@@ -10,9 +10,37 @@ namespace tare::pt2 {
 namespace {
 
 enum class Tag : uint8_t {
-  kTensor, kInt, kInts, kNone, kTensors, kFloat, kBool, kSymInt, kSymInts, kScalarType, kString, kOptionalTensors,
-  kMemoryFormat, kDevice, kLayout, kFloats, kBools, kStrings, kSymFloat, kSymFloats, kSymBool, kSymBools, kGraph,
-  kOptionalTensor, kNestedTensors, kIntLists, kFloatLists, kComplex, kCustomObject, kOperator, kDict,
+  kTensor,
+  kInt,
+  kInts,
+  kNone,
+  kTensors,
+  kFloat,
+  kBool,
+  kSymInt,
+  kSymInts,
+  kScalarType,
+  kString,
+  kOptionalTensors,
+  kMemoryFormat,
+  kDevice,
+  kLayout,
+  kFloats,
+  kBools,
+  kStrings,
+  kSymFloat,
+  kSymFloats,
+  kSymBool,
+  kSymBools,
+  kGraph,
+  kOptionalTensor,
+  kNestedTensors,
+  kIntLists,
+  kFloatLists,
+  kComplex,
+  kCustomObject,
+  kOperator,
+  kDict,
 };
 struct TagRow {
   std::string_view name;
@@ -20,16 +48,37 @@ struct TagRow {
 };
 // The frequent ones first.
 constexpr TagRow kTags[] = {
-    {"as_tensor", Tag::kTensor}, {"as_int", Tag::kInt}, {"as_ints", Tag::kInts}, {"as_none", Tag::kNone},
-    {"as_tensors", Tag::kTensors}, {"as_float", Tag::kFloat}, {"as_bool", Tag::kBool}, {"as_sym_int", Tag::kSymInt},
-    {"as_sym_ints", Tag::kSymInts}, {"as_scalar_type", Tag::kScalarType}, {"as_string", Tag::kString},
-    {"as_optional_tensors", Tag::kOptionalTensors}, {"as_memory_format", Tag::kMemoryFormat},
-    {"as_device", Tag::kDevice}, {"as_layout", Tag::kLayout}, {"as_floats", Tag::kFloats}, {"as_bools", Tag::kBools},
-    {"as_strings", Tag::kStrings}, {"as_sym_float", Tag::kSymFloat}, {"as_sym_floats", Tag::kSymFloats},
-    {"as_sym_bool", Tag::kSymBool}, {"as_sym_bools", Tag::kSymBools}, {"as_graph", Tag::kGraph},
-    {"as_optional_tensor", Tag::kOptionalTensor}, {"as_nested_tensors", Tag::kNestedTensors},
-    {"as_int_lists", Tag::kIntLists}, {"as_float_lists", Tag::kFloatLists}, {"as_complex", Tag::kComplex},
-    {"as_custom_obj", Tag::kCustomObject}, {"as_operator", Tag::kOperator}, {"as_string_to_argument", Tag::kDict},
+    {"as_tensor", Tag::kTensor},
+    {"as_int", Tag::kInt},
+    {"as_ints", Tag::kInts},
+    {"as_none", Tag::kNone},
+    {"as_tensors", Tag::kTensors},
+    {"as_float", Tag::kFloat},
+    {"as_bool", Tag::kBool},
+    {"as_sym_int", Tag::kSymInt},
+    {"as_sym_ints", Tag::kSymInts},
+    {"as_scalar_type", Tag::kScalarType},
+    {"as_string", Tag::kString},
+    {"as_optional_tensors", Tag::kOptionalTensors},
+    {"as_memory_format", Tag::kMemoryFormat},
+    {"as_device", Tag::kDevice},
+    {"as_layout", Tag::kLayout},
+    {"as_floats", Tag::kFloats},
+    {"as_bools", Tag::kBools},
+    {"as_strings", Tag::kStrings},
+    {"as_sym_float", Tag::kSymFloat},
+    {"as_sym_floats", Tag::kSymFloats},
+    {"as_sym_bool", Tag::kSymBool},
+    {"as_sym_bools", Tag::kSymBools},
+    {"as_graph", Tag::kGraph},
+    {"as_optional_tensor", Tag::kOptionalTensor},
+    {"as_nested_tensors", Tag::kNestedTensors},
+    {"as_int_lists", Tag::kIntLists},
+    {"as_float_lists", Tag::kFloatLists},
+    {"as_complex", Tag::kComplex},
+    {"as_custom_obj", Tag::kCustomObject},
+    {"as_operator", Tag::kOperator},
+    {"as_string_to_argument", Tag::kDict},
 };
 
 using ItemReader = absl::StatusOr<AttrValue> (*)(ArgumentReader&, const Json&, int depth);
@@ -139,8 +188,7 @@ absl::StatusOr<AttrValue> ReadBody(ArgumentReader& arguments, const Json& json) 
   static constexpr JsonField kFields[] = {{"name"}, {"graph"}};
   TARE_ASSIGN_OR_RETURN(const JsonFields fields, ReadFields(json, kFields));
   TARE_ASSIGN_OR_RETURN(const std::string_view name, json.At("name", fields.found[0]).String());
-  TARE_ASSIGN_OR_RETURN(const GraphId body,
-                        ReadGraph(arguments.graph.reader, json.At("graph", fields.found[1]), name));
+  TARE_ASSIGN_OR_RETURN(const GraphId body, ReadGraph(arguments.graph.reader, json.At("graph", fields.found[1]), name));
   arguments.bodies.push_back(body);
   return AttrValue::OfGraph(body);
 }
@@ -169,32 +217,44 @@ absl::StatusOr<AttrValue> ReadCustomObject(ArgumentReader& arguments, const Json
 }  // namespace
 
 absl::StatusOr<AttrValue> ReadArgument(ArgumentReader& arguments, const Json& json, int depth) {
-  if (depth > kMaxArgumentDepth) return json.Error("json_c5", "arguments nested more than ", kMaxArgumentDepth, " deep");
+  if (depth > kMaxArgumentDepth)
+    return json.Error("json_c5", "arguments nested more than ", kMaxArgumentDepth, " deep");
   TARE_ASSIGN_OR_RETURN(const Json::Union found, json.Tag());
   const TagRow* row = std::find_if(std::begin(kTags), std::end(kTags),
                                    [&](const TagRow& candidate) { return candidate.name == found.tag; });
   if (row == std::end(kTags)) return json.Error("json_c4", "unknown tag ", Printable(found.tag));
   const Json value = json.At(found.tag, found.value);
   switch (row->tag) {
-    case Tag::kTensor: return ReadTensor(arguments, value, depth);
-    case Tag::kInt: return ReadInt(arguments, value, depth);
+    case Tag::kTensor:
+      return ReadTensor(arguments, value, depth);
+    case Tag::kInt:
+      return ReadInt(arguments, value, depth);
     case Tag::kInts: {
       TARE_ASSIGN_OR_RETURN(const AttrValue list, ReadListOf<ReadInt>(arguments, value, depth));
       return list.kind == AttrKind::kInts ? list : AttrValue::Ints({});
     }
-    case Tag::kNone: return ReadNone(value);
-    case Tag::kTensors: return ReadListOf<ReadTensor>(arguments, value, depth);
-    case Tag::kFloat: return ReadFloat(arguments, value, depth);
-    case Tag::kBool: return ReadBool(arguments, value, depth);
-    case Tag::kSymInt: return ReadSymbolic<ReadInt>(arguments, value, depth);
-    case Tag::kSymInts: return ReadListOf<ReadSymbolic<ReadInt>>(arguments, value, depth);
+    case Tag::kNone:
+      return ReadNone(value);
+    case Tag::kTensors:
+      return ReadListOf<ReadTensor>(arguments, value, depth);
+    case Tag::kFloat:
+      return ReadFloat(arguments, value, depth);
+    case Tag::kBool:
+      return ReadBool(arguments, value, depth);
+    case Tag::kSymInt:
+      return ReadSymbolic<ReadInt>(arguments, value, depth);
+    case Tag::kSymInts:
+      return ReadListOf<ReadSymbolic<ReadInt>>(arguments, value, depth);
     case Tag::kScalarType: {
       TARE_ASSIGN_OR_RETURN(const DType dtype, ReadDType(value));
       return AttrValue::OfDType(dtype);
     }
-    case Tag::kString: return ReadString(arguments, value, depth);
-    case Tag::kOptionalTensors: return ReadListOf<ReadOptionalTensor>(arguments, value, depth);
-    case Tag::kMemoryFormat: return ReadMemoryFormat(value);
+    case Tag::kString:
+      return ReadString(arguments, value, depth);
+    case Tag::kOptionalTensors:
+      return ReadListOf<ReadOptionalTensor>(arguments, value, depth);
+    case Tag::kMemoryFormat:
+      return ReadMemoryFormat(value);
     case Tag::kDevice: {
       TARE_ASSIGN_OR_RETURN(const Device device, ReadDevice(value));
       return AttrValue::OfDevice(device);
@@ -203,25 +263,40 @@ absl::StatusOr<AttrValue> ReadArgument(ArgumentReader& arguments, const Json& js
       TARE_ASSIGN_OR_RETURN(const Layout layout, ReadLayout(value));
       return AttrValue::OfLayout(layout);
     }
-    case Tag::kFloats: return ReadListOf<ReadFloat>(arguments, value, depth);
-    case Tag::kBools: return ReadListOf<ReadBool>(arguments, value, depth);
-    case Tag::kStrings: return ReadListOf<ReadString>(arguments, value, depth);
-    case Tag::kSymFloat: return ReadSymbolic<ReadFloat>(arguments, value, depth);
-    case Tag::kSymFloats: return ReadListOf<ReadSymbolic<ReadFloat>>(arguments, value, depth);
-    case Tag::kSymBool: return ReadSymbolic<ReadBool>(arguments, value, depth);
-    case Tag::kSymBools: return ReadListOf<ReadSymbolic<ReadBool>>(arguments, value, depth);
-    case Tag::kGraph: return ReadBody(arguments, value);
-    case Tag::kOptionalTensor: return ReadOptionalTensor(arguments, value, depth);
-    case Tag::kNestedTensors: return ReadListOf<ReadListOf<ReadTensor>>(arguments, value, depth);
-    case Tag::kIntLists: return ReadListOf<ReadListOf<ReadInt>>(arguments, value, depth);
-    case Tag::kFloatLists: return ReadListOf<ReadListOf<ReadFloat>>(arguments, value, depth);
-    case Tag::kComplex: return ReadComplex(value);
-    case Tag::kCustomObject: return ReadCustomObject(arguments, value);
+    case Tag::kFloats:
+      return ReadListOf<ReadFloat>(arguments, value, depth);
+    case Tag::kBools:
+      return ReadListOf<ReadBool>(arguments, value, depth);
+    case Tag::kStrings:
+      return ReadListOf<ReadString>(arguments, value, depth);
+    case Tag::kSymFloat:
+      return ReadSymbolic<ReadFloat>(arguments, value, depth);
+    case Tag::kSymFloats:
+      return ReadListOf<ReadSymbolic<ReadFloat>>(arguments, value, depth);
+    case Tag::kSymBool:
+      return ReadSymbolic<ReadBool>(arguments, value, depth);
+    case Tag::kSymBools:
+      return ReadListOf<ReadSymbolic<ReadBool>>(arguments, value, depth);
+    case Tag::kGraph:
+      return ReadBody(arguments, value);
+    case Tag::kOptionalTensor:
+      return ReadOptionalTensor(arguments, value, depth);
+    case Tag::kNestedTensors:
+      return ReadListOf<ReadListOf<ReadTensor>>(arguments, value, depth);
+    case Tag::kIntLists:
+      return ReadListOf<ReadListOf<ReadInt>>(arguments, value, depth);
+    case Tag::kFloatLists:
+      return ReadListOf<ReadListOf<ReadFloat>>(arguments, value, depth);
+    case Tag::kComplex:
+      return ReadComplex(value);
+    case Tag::kCustomObject:
+      return ReadCustomObject(arguments, value);
     case Tag::kOperator: {
       TARE_ASSIGN_OR_RETURN(const std::string_view target, value.String());
       return AttrValue::Operator(target);
     }
-    case Tag::kDict: return ReadDict(arguments, value, depth);
+    case Tag::kDict:
+      return ReadDict(arguments, value, depth);
   }
   return json.Error("json_c4", "unknown tag ", Printable(found.tag));
 }

@@ -3,10 +3,11 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "formats/pt2/limits.h"
+#include "formats/pt2/pt2_limits.h"
 #include "formats/pt2/reader.h"
 #include "formats/pt2/targets.h"
 #include "formats/pt2/utf8.h"
+#include "ir/normalize.h"
 
 namespace tare::pt2 {
 namespace {
@@ -95,12 +96,10 @@ void Define(GraphReader& graph, GraphValue& value, NodeId node) {
 }
 
 NodeId AppendNode(GraphReader& graph, const NodeDef& def, std::string_view name) {
-  return graph.edit.Append(def, graph.graph.mutable_lineage().UniqueName(name));
+  return graph.edit.Append(def, name);
 }
 
-NodeDef GetItem(GraphReader& graph, NodeId producer, int64_t index, MetaId meta, LocId loc,
-                std::span<const NodeId> operand) {
-  (void)producer;
+NodeDef GetItem(GraphReader& graph, int64_t index, MetaId meta, LocId loc, std::span<const NodeId> operand) {
   const NamedAttr attr{"index", AttrValue::Int(index)};
   return NodeDef{op::getitem, graph.reader.context.attrs.Intern({&attr, 1}), meta, QuantId{0}, loc, operand};
 }
@@ -113,12 +112,18 @@ absl::StatusOr<MetaId> ConstantMeta(GraphReader& graph, const Json& json) {
   TARE_ASSIGN_OR_RETURN(const AttrValue value, ReadArgument(arguments, json, 0));
   Context& context = graph.reader.context;
   switch (value.kind) {
-    case AttrKind::kNone: return context.metas.None();
-    case AttrKind::kBool: return context.metas.Bool(context.syms.Bool(value.flag));
-    case AttrKind::kInt: return context.metas.Int(context.syms.Int(value.integer));
-    case AttrKind::kFloat: return context.metas.Float(context.syms.Float(value.real));
-    case AttrKind::kString: return context.metas.String(value.text());
-    default: return json.Error("graph_c8", "input is neither a value nor a simple constant");
+    case AttrKind::kNone:
+      return context.metas.None();
+    case AttrKind::kBool:
+      return context.metas.Bool(context.syms.Bool(value.flag));
+    case AttrKind::kInt:
+      return context.metas.Int(context.syms.Int(value.integer));
+    case AttrKind::kFloat:
+      return context.metas.Float(context.syms.Float(value.real));
+    case AttrKind::kString:
+      return context.metas.String(value.text());
+    default:
+      return json.Error("graph_c8", "input is neither a value nor a simple constant");
   }
 }
 
@@ -247,14 +252,15 @@ absl::Status DefineElement(GraphReader& graph, const Json& json, std::string_vie
     return absl::OkStatus();
   }
   const NodeId operand[] = {producer};
-  Define(graph, *value, AppendNode(graph, GetItem(graph, producer, index, value->meta, loc, operand), name));
+  Define(graph, *value, AppendNode(graph, GetItem(graph, index, value->meta, loc, operand), name));
   return absl::OkStatus();
 }
 
 absl::Status DefineElements(GraphReader& graph, const Json& json, const Output& output, NodeId producer,
                             std::string_view producer_name, LocId loc) {
   for (size_t i = 0; i < output.names.size(); ++i) {
-    TARE_RETURN_IF_ERROR(DefineElement(graph, json, output.names[i], producer, producer_name, static_cast<int64_t>(i), loc));
+    TARE_RETURN_IF_ERROR(
+        DefineElement(graph, json, output.names[i], producer, producer_name, static_cast<int64_t>(i), loc));
   }
   return absl::OkStatus();
 }
@@ -265,7 +271,8 @@ std::string MakeName(const GraphReader& graph, std::string_view op_name) {
   if (const size_t dot = base.rfind('.'); dot != base.npos) base = base.substr(dot + 1);
   if (op_name.starts_with("higher_order.")) base = op_name.substr(13);
   std::string name(base);
-  for (int i = 1; graph.values.contains(std::string_view(name)); ++i) name = absl::StrCat(absl::string_view(base.data(), base.size()), "_", i);
+  for (int i = 1; graph.values.contains(std::string_view(name)); ++i)
+    name = absl::StrCat(absl::string_view(base.data(), base.size()), "_", i);
   return name;
 }
 
@@ -273,8 +280,7 @@ absl::StatusOr<Op> FindOp(Reader& reader, const Json& json) {
   TARE_ASSIGN_OR_RETURN(const std::string_view target, json.String());
   if (const auto found = reader.ops.find(target); found != reader.ops.end()) return found->second;
   const absl::StatusOr<Target> parsed = ParseTarget(target);
-  if (!parsed.ok())
-    return CheckError(parsed.status().code(), "graph_c5", absl::StrCat(json.Where(), ": ", parsed.status().message()));
+  if (!parsed.ok()) return Prefixed(json.Where() + ": ", parsed.status());
   const Op op = reader.context.ops.FindOrDeclare(parsed->name);
   reader.ops.emplace(target, op);
   return op;
@@ -306,7 +312,7 @@ absl::Status DefineResults(GraphReader& graph, const Json& json, std::span<const
       TARE_RETURN_IF_ERROR(DefineElement(graph, json, outputs[i].name, node, node_name, index, loc));
     } else if (outputs[i].kind == Output::kList) {
       const NodeId operand[] = {node};
-      const NodeId list = AppendNode(graph, GetItem(graph, node, index, outputs[i].meta, loc, operand),
+      const NodeId list = AppendNode(graph, GetItem(graph, index, outputs[i].meta, loc, operand),
                                      absl::StrCat(std::string(node_name), "_list_", index));
       TARE_RETURN_IF_ERROR(DefineElements(graph, json, outputs[i], list, node_name, loc));
     }
@@ -315,8 +321,8 @@ absl::Status DefineResults(GraphReader& graph, const Json& json, std::span<const
 }
 
 absl::Status ReadNode(GraphReader& graph, const Json& json) {
-  static constexpr JsonField kFields[] = {{"target"},   {"inputs"}, {"outputs"},
-                                          {"metadata"}, {"is_hop_single_tensor_return", false}, {"name", false}};
+  static constexpr JsonField kFields[] = {
+      {"target"}, {"inputs"}, {"outputs"}, {"metadata"}, {"is_hop_single_tensor_return", false}, {"name", false}};
   TARE_ASSIGN_OR_RETURN(const JsonFields fields, ReadFields(json, kFields));
   Context& context = graph.reader.context;
   NodeDef def;
@@ -350,8 +356,7 @@ absl::Status ReadNode(GraphReader& graph, const Json& json) {
   // Several results are a tuple; a higher-order op may also return a tuple of one or none.
   const bool is_higher_order = kind == TargetKind::kHigherOrder;
   const bool is_tuple = outputs.size() > 1 || (is_higher_order && outputs.empty()) ||
-                        (is_higher_order && outputs.size() == 1 && !single_tensor &&
-                         outputs[0].kind == Output::kValue);
+                        (is_higher_order && outputs.size() == 1 && !single_tensor && outputs[0].kind == Output::kValue);
   llvm::SmallVector<MetaId, 4> metas;
   for (const Output& output : outputs) metas.push_back(output.meta);
   if (is_tuple) {
@@ -366,7 +371,10 @@ absl::Status ReadNode(GraphReader& graph, const Json& json) {
   if (!is_tuple && !outputs.empty() && outputs[0].kind == Output::kValue) name = std::string(outputs[0].name);
   if (name.empty()) name = MakeName(graph, op_name);
 
-  def.attrs = context.attrs.Intern({arguments.attrs.data(), arguments.attrs.size()});
+  const absl::StatusOr<AttrsId> attrs =
+      NormalizeArgs(context, def.op, {arguments.attrs.data(), arguments.attrs.size()});
+  if (!attrs.ok()) return Prefixed(absl::StrCat(inputs.Where(), ": "), attrs.status());
+  def.attrs = *attrs;
   def.operands = {arguments.operands.data(), arguments.operands.size()};
   const NodeId node = AppendNode(graph, def, name);
   for (const GraphId body : arguments.bodies) {
@@ -395,9 +403,15 @@ absl::Status ReadOutputs(GraphReader& graph, const Json& json) {
 }
 
 absl::Status ReadGraphInto(GraphReader& graph, ProgramGraph& result, const Json& json) {
-  static constexpr JsonField kFields[] = {{"inputs"}, {"outputs"}, {"nodes"}, {"tensor_values"}, {"sym_int_values"},
-                                          {"sym_bool_values"}, {"is_single_tensor_return", false},
-                                          {"custom_obj_values", false}, {"sym_float_values", false}};
+  static constexpr JsonField kFields[] = {{"inputs"},
+                                          {"outputs"},
+                                          {"nodes"},
+                                          {"tensor_values"},
+                                          {"sym_int_values"},
+                                          {"sym_bool_values"},
+                                          {"is_single_tensor_return", false},
+                                          {"custom_obj_values", false},
+                                          {"sym_float_values", false}};
   TARE_ASSIGN_OR_RETURN(const JsonFields fields, ReadFields(json, kFields));
   TARE_RETURN_IF_ERROR(ReadTensorValues(graph, json.At("tensor_values", fields.found[3])));
   TARE_RETURN_IF_ERROR(ReadScalarValues(graph, json.At("sym_int_values", fields.found[4]), ReadSymIntValue));
@@ -428,12 +442,13 @@ absl::StatusOr<NodeId> Lookup(GraphReader& graph, const Json& where, std::string
     return where.Error("graph_c7", "value ", Printable(name), " is used before it is defined");
   const NodeId operand[] = {value.producer};
   const LocId loc = graph.graph.loc(value.producer);
-  Define(graph, value, AppendNode(graph, GetItem(graph, value.producer, value.element, value.meta, loc, operand), name));
+  Define(graph, value, AppendNode(graph, GetItem(graph, value.element, value.meta, loc, operand), name));
   return value.node;
 }
 
 absl::StatusOr<GraphId> ReadGraph(Reader& reader, const Json& json, std::string_view name) {
-  if (reader.graph_depth == kMaxGraphDepth) return json.Error("json_c5", "graphs nested more than ", kMaxGraphDepth, " deep");
+  if (reader.graph_depth == kMaxGraphDepth)
+    return json.Error("json_c5", "graphs nested more than ", kMaxGraphDepth, " deep");
   if (reader.program.graphs.size() == kMaxGraphs) return json.Error("json_c5", "more than ", kMaxGraphs, " graphs");
   const GraphId id{static_cast<uint32_t>(reader.program.graphs.size())};
   reader.program.graphs.emplace_back();

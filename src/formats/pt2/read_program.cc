@@ -1,6 +1,6 @@
 // The exported program as a whole: version, ranges, graph, signature, parts kept as text.
 #include "absl/strings/str_cat.h"
-#include "formats/pt2/limits.h"
+#include "formats/pt2/pt2_limits.h"
 #include "formats/pt2/reader.h"
 #include "formats/pt2/utf8.h"
 
@@ -9,9 +9,9 @@ namespace {
 
 using simdjson::dom::element;
 
-constexpr JsonField kProgramFields[] = {
-    {"graph_module"},        {"opset_version", false}, {"range_constraints", false}, {"schema_version"},
-    {"verifiers", false},    {"torch_version", false}, {"guards_code", false}};
+constexpr JsonField kProgramFields[] = {{"graph_module"},      {"opset_version", false}, {"range_constraints", false},
+                                        {"schema_version"},    {"verifiers", false},     {"torch_version", false},
+                                        {"guards_code", false}};
 constexpr JsonField kModuleFields[] = {
     {"graph"}, {"signature"}, {"module_call_graph", false}, {"metadata", false}, {"treespec_namedtuple_fields", false}};
 
@@ -53,7 +53,7 @@ absl::Status ReadOpsets(Reader& reader, const Json& json) {
 
 // Keeps the fields that are not in `known`, as text, under `prefix` + name.
 absl::Status KeepUnknown(Reader& reader, const Json& json, std::span<const JsonField> known, std::string_view prefix) {
-  for (const auto& [key, item] : json.element.get_object().value_unsafe()) {
+  for (const auto& [key, item] : ObjectOf(json.element)) {
     bool is_known = false;
     for (const JsonField& field : known) is_known |= field.name == key;
     if (is_known) continue;
@@ -84,11 +84,10 @@ absl::Status ReadModule(Reader& reader, const Json& json) {
 
 // Every range names a symbol or an expression of symbols.
 absl::Status CheckRangeNames(Reader& reader, const Json& json) {
-  for (const auto& [key, range] : json.element.get_object().value_unsafe()) {
+  for (const auto& [key, range] : ObjectOf(json.element)) {
     (void)range;
     const absl::StatusOr<ExprId> expr = reader.symbols.Parse(key);
-    if (!expr.ok())
-      return json.Error("graph_c4", "key ", Printable(key), ": ", std::string(expr.status().message()));
+    if (!expr.ok()) return json.Error("graph_c4", "key ", Printable(key), ": ", std::string(expr.status().message()));
   }
   return absl::OkStatus();
 }
@@ -110,7 +109,8 @@ absl::Status ReadProgramJson(Reader& reader, std::string_view text, size_t slack
     TARE_RETURN_IF_ERROR(ReadRanges(reader, ranges));
     TARE_RETURN_IF_ERROR(CheckRangeNames(reader, ranges));
   }
-  if (fields.Given(4)) TARE_RETURN_IF_ERROR(ReadStrings(json.At("verifiers", fields.found[4]), &reader.program.verifiers));
+  if (fields.Given(4))
+    TARE_RETURN_IF_ERROR(ReadStrings(json.At("verifiers", fields.found[4]), &reader.program.verifiers));
   if (fields.Given(5)) {
     TARE_ASSIGN_OR_RETURN(const std::string_view version, json.At("torch_version", fields.found[5]).String());
     reader.program.torch_version = std::string(version);

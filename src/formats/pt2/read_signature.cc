@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "formats/pt2/limits.h"
+#include "formats/pt2/pt2_limits.h"
 #include "formats/pt2/reader.h"
 #include "formats/pt2/utf8.h"
 
@@ -59,9 +59,8 @@ absl::Status CheckSame(const Json& spec_argument, element listed, bool name_only
   TARE_ASSIGN_OR_RETURN(const JsonFields fields, ReadFields(spec_argument, kFields));
   TARE_ASSIGN_OR_RETURN(const std::string_view name, spec_argument.At("name", fields.found[0]).String());
   std::string_view listed_name;
-  if (const auto object = listed.get_object(); object.error() == simdjson::SUCCESS && object.size() == 1) {
-    const element value = (*object.begin()).value;
-    const auto text = value["name"].get_string();
+  if (simdjson::dom::object object; listed.get_object().get(object) == simdjson::SUCCESS && object.size() == 1) {
+    const auto text = object.begin().value()["name"].get_string();
     if (text.error() == simdjson::SUCCESS) listed_name = text.value_unsafe();
   }
   if (name == listed_name) return absl::OkStatus();
@@ -117,7 +116,8 @@ absl::Status CheckMutationTarget(const Program& program, const Json& json, const
         return json.Error("graph_c10", "no input ", Printable(spec.target));
       break;
     }
-    default: break;
+    default:
+      break;
   }
   return absl::OkStatus();
 }
@@ -175,8 +175,8 @@ absl::Status ReadSignature(Reader& reader, const Json& signature, const Json& gr
   TARE_ASSIGN_OR_RETURN(const simdjson::dom::array input_specs, inputs.Array());
   TARE_ASSIGN_OR_RETURN(const simdjson::dom::array output_specs, outputs.Array());
   // The graph has been read: these are arrays.
-  const simdjson::dom::array listed_inputs = graph.element["inputs"].get_array().value_unsafe();
-  const simdjson::dom::array listed_outputs = graph.element["outputs"].get_array().value_unsafe();
+  const simdjson::dom::array listed_inputs = ArrayOf(graph.element["inputs"].value_unsafe());
+  const simdjson::dom::array listed_outputs = ArrayOf(graph.element["outputs"].value_unsafe());
   int64_t index = 0;
   auto listed = listed_inputs.begin();
   for (const element item : input_specs) {
@@ -200,7 +200,8 @@ absl::Status ReadSignature(Reader& reader, const Json& signature, const Json& gr
 
 absl::Status CheckCallGraph(const Json& json) {
   static constexpr JsonField kEntry[] = {{"fqn"}, {"signature", false}};
-  static constexpr JsonField kSignature[] = {{"inputs"}, {"outputs"}, {"in_spec"}, {"out_spec"}, {"forward_arg_names", false}};
+  static constexpr JsonField kSignature[] = {
+      {"inputs"}, {"outputs"}, {"in_spec"}, {"out_spec"}, {"forward_arg_names", false}};
   TARE_ASSIGN_OR_RETURN(const simdjson::dom::array array, json.Array());
   int64_t index = 0;
   for (const element item : array) {

@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "formats/pt2/limits.h"
+#include "formats/pt2/pt2_limits.h"
 #include "formats/pt2/reader.h"
 #include "formats/pt2/utf8.h"
 
@@ -37,10 +37,7 @@ absl::StatusOr<ExprId> ReadSymExpr(Reader& reader, const Json& json, ExprType ty
   const Json text_json = json.At("expr_str", fields.found[0]);
   TARE_ASSIGN_OR_RETURN(const std::string_view text, text_json.String());
   absl::StatusOr<ExprId> expr = reader.symbols.Parse(text);
-  if (!expr.ok()) {
-    return CheckError(expr.status().code(), CheckIdOf(expr.status()),
-                      absl::StrCat(text_json.Where(), ": ", expr.status().message()));
-  }
+  if (!expr.ok()) return Prefixed(text_json.Where() + ": ", expr.status());
   if (reader.context.syms.type(*expr) != type)
     return text_json.Error("json_c2", "expression ", Printable(text), " is not of the kind expected here");
   if (fields.Given(1)) {
@@ -74,8 +71,8 @@ absl::Status CheckExtent(const Json& json, const TensorMeta& meta) {
   for (const Dim dim : meta.shape) {
     if (!dim.is_static()) return absl::OkStatus();
     empty |= dim.value() == 0;
-    overflow |= __builtin_mul_overflow(elements, std::max<int64_t>(dim.value(), 1), &elements) ||
-                elements > kMaxElements;
+    overflow |=
+        __builtin_mul_overflow(elements, std::max<int64_t>(dim.value(), 1), &elements) || elements > kMaxElements;
   }
   if (overflow) return json.Error("graph_c1", "sizes: too many elements");
   if (!meta.offset.is_static()) return absl::OkStatus();
@@ -117,13 +114,13 @@ void FileSymbols::CollectHints(simdjson::dom::element root) {
     const simdjson::dom::element element = stack.back();
     stack.pop_back();
     if (element.is_array()) {
-      for (const simdjson::dom::element child : element.get_array().value_unsafe()) {
+      for (const simdjson::dom::element child : ArrayOf(element)) {
         if (child.is_object() || child.is_array()) stack.push_back(child);
       }
     } else if (element.is_object()) {
       std::string_view text;
       std::optional<int64_t> hint;
-      for (const auto& [key, child] : element.get_object().value_unsafe()) {
+      for (const auto& [key, child] : ObjectOf(element)) {
         if (key == "expr_str" && child.is_string()) text = child.get_string().value_unsafe();
         if (key == "hint" && child.is_object()) {
           const auto value = child["as_int"];
@@ -132,8 +129,7 @@ void FileSymbols::CollectHints(simdjson::dom::element root) {
           stack.push_back(child);
         }
       }
-      if (const std::string_view name = BareSymbol(text); !name.empty() && hint)
-        hints_.emplace(name, *hint);
+      if (const std::string_view name = BareSymbol(text); !name.empty() && hint) hints_.emplace(name, *hint);
     }
   }
 }

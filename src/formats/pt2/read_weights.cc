@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "formats/pt2/limits.h"
+#include "formats/pt2/pt2_limits.h"
 #include "formats/pt2/reader.h"
 #include "formats/pt2/utf8.h"
 
@@ -18,17 +18,13 @@ struct ConfigReader {
   Archive& archive;
   std::string folder;  // "data/weights/"
   CrcCheck check;
-  std::string where;        // name of the config's entry, for messages
-  ConstantIndex by_name;    // names of this config
+  std::string where;      // name of the config's entry, for messages
+  ConstantIndex by_name;  // names of this config
   absl::flat_hash_set<const ZipEntry*> verified;
 };
 
 std::string_view AsText(const Bytes& bytes) {
   return {reinterpret_cast<const char*>(bytes.data.data()), bytes.data.size()};
-}
-
-absl::Status InEntry(std::string_view entry, const absl::Status& status) {
-  return CheckError(status.code(), CheckIdOf(status), absl::StrCat("entry ", Printable(entry), ": ", status.message()));
 }
 
 // Bytes the tensor needs of its storage. Errors: [weight_c2].
@@ -122,9 +118,8 @@ absl::Status ReadPayload(ConfigReader& config, std::string_view name, const Json
     return json.Error("weight_c2", "tensor_meta is null without use_pickle");
   if (has_tensor && !file_name.starts_with("weight_") && !file_name.starts_with("tensor_"))
     return path.Error("weight_c3", Printable(file_name), ": unknown prefix");
-  TARE_RETURN_IF_ERROR(has_tensor
-                           ? ReadTensorPayload(config, json, json.At("tensor_meta", fields.found[3]), &constant)
-                           : ReadOpaque(config, json, &constant));
+  TARE_RETURN_IF_ERROR(has_tensor ? ReadTensorPayload(config, json, json.At("tensor_meta", fields.found[3]), &constant)
+                                  : ReadOpaque(config, json, &constant));
   const ConstId id{static_cast<uint32_t>(config.reader.program.constants.size())};
   if (!config.by_name.emplace(constant.name, id).second)
     return json.Error("json_c3", "key ", Printable(name), " occurs twice");
@@ -210,7 +205,7 @@ absl::Status ReadFolder(Reader& reader, Archive& archive, const std::string& mod
   const ZipEntry* entry = archive.Find(config.where);
   if (entry == nullptr) return InvalidError("weight_c1", "entry ", Printable(config.where), " is missing");
   if (const absl::Status status = ReadConfig(config, *entry); !status.ok())
-    return status.message().find("entry ") == 0 ? status : InEntry(config.where, status);
+    return Prefixed(absl::StrCat("entry ", Printable(config.where), ": "), status);
   return Bind(reader, wanted, config.by_name, config.where);
 }
 

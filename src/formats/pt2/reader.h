@@ -30,9 +30,9 @@ class FileSymbols final : public SymbolScope {
  private:
   Context& context_;
   const std::map<std::string, SymbolRange>& ranges_;
-  absl::flat_hash_map<std::string_view, int64_t> hints_;     // keys live in the document,
-  absl::flat_hash_map<std::string_view, ExprId> symbols_;    // in the string pool,
-  absl::flat_hash_map<std::string_view, ExprId> parsed_;     // in the document
+  absl::flat_hash_map<std::string_view, int64_t> hints_;   // keys live in the document,
+  absl::flat_hash_map<std::string_view, ExprId> symbols_;  // in the string pool,
+  absl::flat_hash_map<std::string_view, ExprId> parsed_;   // in the document
 };
 
 struct Reader {

@@ -10,22 +10,58 @@
 namespace tare::pt2 {
 namespace {
 
-constexpr std::string_view kOps = "torch.ops.", kHigherOrder = "higher_order.", kPredispatch = "torch._functorch.predispatch.";
+constexpr std::string_view kOps = "torch.ops.", kHigherOrder = "higher_order.",
+                           kPredispatch = "torch._functorch.predispatch.";
 
 // Python's operators on symbolic numbers.
-constexpr std::string_view kOperators[] = {"add", "sub", "mul", "floordiv", "truediv", "mod", "pow", "neg", "pos",
-                                           "eq",  "ne",  "lt",  "le",       "gt",      "ge",  "and_", "or_", "xor",
-                                           "not_", "invert", "lshift", "rshift", "abs", "index"};
+constexpr std::string_view kOperators[] = {"add", "sub", "mul",  "floordiv", "truediv", "mod",    "pow", "neg",
+                                           "pos", "eq",  "ne",   "lt",       "le",      "gt",     "ge",  "and_",
+                                           "or_", "xor", "not_", "invert",   "lshift",  "rshift", "abs", "index"};
 // Higher-order ops of torch 2.13 and before.
-constexpr std::string_view kHigherOrderOps[] = {
-    "aoti_call_delegate", "associative_scan", "auto_functionalized", "auto_functionalized_v2", "base_hop",
-    "call_torchbind", "checkpoint", "cond", "control_deps", "effects", "executorch_call_delegate", "export_tracepoint",
-    "flat_apply", "flex_attention", "flex_attention_backward", "foreach_map", "hints_wrapper", "inductor_compiled_code",
-    "invoke_leaf_function", "invoke_quant", "invoke_quant_packed", "invoke_subgraph", "local_map_hop", "map",
-    "map_impl", "out_dtype", "print", "run_and_save_rng_state", "run_const_graph", "run_with_rng_state",
-    "run_with_rng_state_functional", "scan", "strict_mode", "tag_activation_checkpoint", "trace_wrapped",
-    "triton_kernel_wrapper_functional", "triton_kernel_wrapper_mutation", "while_loop", "while_loop_stack_output",
-    "with_effects", "wrap", "wrap_activation_checkpoint", "wrap_with_autocast", "wrap_with_set_grad_enabled"};
+constexpr std::string_view kHigherOrderOps[] = {"aoti_call_delegate",
+                                                "associative_scan",
+                                                "auto_functionalized",
+                                                "auto_functionalized_v2",
+                                                "base_hop",
+                                                "call_torchbind",
+                                                "checkpoint",
+                                                "cond",
+                                                "control_deps",
+                                                "effects",
+                                                "executorch_call_delegate",
+                                                "export_tracepoint",
+                                                "flat_apply",
+                                                "flex_attention",
+                                                "flex_attention_backward",
+                                                "foreach_map",
+                                                "hints_wrapper",
+                                                "inductor_compiled_code",
+                                                "invoke_leaf_function",
+                                                "invoke_quant",
+                                                "invoke_quant_packed",
+                                                "invoke_subgraph",
+                                                "local_map_hop",
+                                                "map",
+                                                "map_impl",
+                                                "out_dtype",
+                                                "print",
+                                                "run_and_save_rng_state",
+                                                "run_const_graph",
+                                                "run_with_rng_state",
+                                                "run_with_rng_state_functional",
+                                                "scan",
+                                                "strict_mode",
+                                                "tag_activation_checkpoint",
+                                                "trace_wrapped",
+                                                "triton_kernel_wrapper_functional",
+                                                "triton_kernel_wrapper_mutation",
+                                                "while_loop",
+                                                "while_loop_stack_output",
+                                                "with_effects",
+                                                "wrap",
+                                                "wrap_activation_checkpoint",
+                                                "wrap_with_autocast",
+                                                "wrap_with_set_grad_enabled"};
 
 template <size_t N>
 bool Contains(const std::string_view (&list)[N], std::string_view name) {

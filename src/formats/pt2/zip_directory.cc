@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "absl/container/flat_hash_set.h"
-#include "formats/pt2/limits.h"
+#include "formats/pt2/pt2_limits.h"
 #include "formats/pt2/utf8.h"
 #include "formats/pt2/zip_end.h"
 #include "formats/pt2/zip_records.h"
@@ -27,7 +27,8 @@ struct WideFields {
 
 // Walks the extra fields; the one of ZIP64 gives, in this order, the numbers that are deferred.
 absl::Status ReadExtra(Archive extra, std::string_view name, const char* check, WideFields* wide) {
-  const bool need = wide->bytes == kUse64 || wide->stored_bytes == kUse64 || (wide->has_header && wide->header == kUse64);
+  const bool need =
+      wide->bytes == kUse64 || wide->stored_bytes == kUse64 || (wide->has_header && wide->header == kUse64);
   bool found = false;
   uint64_t at = 0;
   while (extra.size() - at >= 4) {
@@ -129,8 +130,7 @@ absl::Status ReadLocal(Archive archive, uint64_t directory, ZipEntry* entry) {
   if (!Fits(directory, here + kLocalBytes, name_bytes + extra_bytes))
     return EntryError("zip_c4", entry->name, "local header: name or extra field reaches past the entries");
   const std::string_view name = Text(archive, here + kLocalBytes, name_bytes);
-  if (name != entry->name)
-    return EntryError("zip_c4", entry->name, "local header: name is ", Printable(name));
+  if (name != entry->name) return EntryError("zip_c4", entry->name, "local header: name is ", Printable(name));
   const uint16_t flags = U16(archive, here + 6), method = U16(archive, here + 8);
   TARE_RETURN_IF_ERROR(CheckFlags(flags, entry->name));
   const bool descriptor = (flags & kFlagDescriptor) != 0;
@@ -151,8 +151,7 @@ absl::Status CheckOverlaps(const std::vector<ZipEntry>& entries) {
   std::vector<const ZipEntry*> sorted;
   sorted.reserve(entries.size());
   for (const ZipEntry& entry : entries) sorted.push_back(&entry);
-  std::sort(sorted.begin(), sorted.end(),
-            [](const ZipEntry* a, const ZipEntry* b) { return a->header < b->header; });
+  std::sort(sorted.begin(), sorted.end(), [](const ZipEntry* a, const ZipEntry* b) { return a->header < b->header; });
   for (size_t i = 1; i < sorted.size(); ++i) {
     if (sorted[i - 1]->data + sorted[i - 1]->stored_bytes > sorted[i]->header)
       return EntryError("zip_c5", sorted[i - 1]->name, "size ", sorted[i - 1]->stored_bytes, " overlaps entry ",

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "formats/pt2/limits.h"
+#include "formats/pt2/pt2_limits.h"
 #include "formats/pt2/zip_records.h"
 #include "ir/status.h"
 

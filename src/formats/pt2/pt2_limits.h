@@ -8,7 +8,7 @@
 namespace tare::pt2 {
 
 // --- archive
-inline constexpr uint64_t kMaxEntries = 1u << 20;         // of one archive
+inline constexpr uint64_t kMaxEntries = 1u << 20;  // of one archive
 inline constexpr uint64_t kMaxDirectoryBytes = 256u << 20;
 inline constexpr uint64_t kMaxInflatedBytes = 768u << 20;  // of one deflated entry
 inline constexpr uint64_t kMaxInflatedTotal = 1u << 30;    // of all deflated entries read
