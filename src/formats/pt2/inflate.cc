@@ -30,9 +30,10 @@ absl::Status VerifyCrc(const ZipEntry& entry, std::span<const std::byte> bytes) 
 }
 
 absl::StatusOr<Bytes> Inflate(const ZipEntry& entry, std::span<const std::byte> stored) {
-  if (entry.bytes / kMaxDeflateRatio > stored.size() || stored.size() > kChunk)
+  const uint64_t ratio = entry.bytes > kLargeInflatedBytes ? kMaxLargeDeflateRatio : kMaxDeflateRatio;
+  if (entry.bytes / ratio > stored.size() || stored.size() > kChunk)
     return InvalidError("zip_c9", "entry ", Printable(entry.name), ": ", stored.size(),
-                        " deflated bytes cannot hold the declared ", entry.bytes);
+                        " deflated bytes for the declared ", entry.bytes, ": more than ", ratio, ":1");
   // The JSON parser reads a little behind its text.
   const size_t size = entry.bytes;
   auto buffer = std::shared_ptr<std::byte[]>(new std::byte[size + kJsonPadding]);

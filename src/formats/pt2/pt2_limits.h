@@ -13,7 +13,10 @@ inline constexpr uint64_t kMaxDirectoryBytes = 256u << 20;
 inline constexpr uint64_t kMaxInflatedBytes = 768u << 20;  // of one deflated entry
 inline constexpr uint64_t kMaxInflatedTotal = 1u << 30;    // of all deflated entries read
 inline constexpr uint64_t kMaxDeflateRatio = 1040;         // deflate cannot do better than 1032:1
-inline constexpr uint64_t kMaxSmallEntryBytes = 64;        // archive_format, archive_version, byteorder …
+inline constexpr uint64_t kMaxLargeDeflateRatio =
+    500;  // of entries above kLargeInflatedBytes: JSON and weights stay below
+inline constexpr uint64_t kLargeInflatedBytes = 64u << 20;
+inline constexpr uint64_t kMaxSmallEntryBytes = 64;  // archive_format, archive_version, byteorder …
 
 // --- JSON
 inline constexpr uint64_t kMaxJsonBytes = 1u << 30;

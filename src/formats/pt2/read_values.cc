@@ -136,7 +136,8 @@ void FileSymbols::CollectHints(simdjson::dom::element root) {
 
 absl::StatusOr<ExprId> FileSymbols::Resolve(std::string_view name) {
   if (const auto found = symbols_.find(name); found != symbols_.end()) return found->second;
-  if (name.empty() || !std::all_of(name.begin(), name.end(), IsSymbolChar) || (name[0] >= '0' && name[0] <= '9'))
+  if (name.empty() || !std::all_of(name.begin(), name.end(), IsSymbolChar) || (name[0] >= '0' && name[0] <= '9') ||
+      name == "null" || name == "None" || name == "nan")
     return InvalidError("expr_c5", "symbol name \"", Printable(name), "\"");
   SymbolRow row;
   row.name = context_.strings.Intern(name);
