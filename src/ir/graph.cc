@@ -5,7 +5,10 @@
 
 namespace tare {
 
-Page::Page() { std::fill_n(op, kPageNodes, kDeadOp); }
+Page::Page() {
+  std::fill_n(op, kPageNodes, kDeadOp);
+  std::fill_n(num_operands, kPageNodes, uint16_t{0});  // Repack looks at all slots
+}
 
 Page::Page(const Page& other) : live(other.live) {
   std::memcpy(op, other.op, sizeof(op));
