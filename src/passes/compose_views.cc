@@ -67,6 +67,17 @@ class ComposeViews final : public RewritePass {
   std::span<const Op> targets() const override { return targets_; }
 
   absl::Status Rewrite(Node outer, Rewriter& rw) const override {
+    for (Node inner; inner != outer.arg("self");) {
+      inner = outer.arg("self");
+      absl::Status status = Join(outer, rw);
+      if (!status.ok()) return status;
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  // One step; `outer` has another input when it succeeds.
+  absl::Status Join(Node outer, Rewriter& rw) const {
     const ShapeOpRow* outer_row = RowOf(outer.op());
     const Node inner = outer.arg("self");
     if (!inner.has_value()) return absl::OkStatus();
@@ -89,7 +100,6 @@ class ComposeViews final : public RewritePass {
     return rw.Redefine(outer, op, {{"self", x}, *size});
   }
 
- private:
   const ShapeOpRow* RowOf(Op op) const {
     const auto it = std::find(ops_.begin(), ops_.end(), op);
     return it == ops_.end() ? nullptr : rows_[it - ops_.begin()];
