@@ -67,13 +67,16 @@ absl::StatusOr<Value> TosaType(RuleContext& rc, std::span<const Value> values) {
 // Input, weight and bias of the convolutions.
 absl::StatusOr<Value> TosaConvTypes(RuleContext& rc, std::span<const Value> values) {
   RuleArgs args(rc, values);
-  const DType input = args.Type(0), weight = args.Type(1), bias = args.Type(2);
+  const DType input = args.Type(0), weight = args.Type(1);
+  const bool has_bias = !args.IsNone(2);
+  const DType bias = has_bias ? args.Type(2) : input;
   TARE_RETURN_IF_ERROR(args.status());
   if (input == DType::kI8 || input == DType::kI16) {
-    return Value::Bool(TosaSpecHas(rc.spec(), "INT") && weight == DType::kI8 && bias == DType::kI32);
+    return Value::Bool(TosaSpecHas(rc.spec(), "INT") && weight == DType::kI8 && (!has_bias || bias == DType::kI32));
   }
   const bool fp8 = input == DType::kF8E4M3FN || input == DType::kF8E5M2;
-  return Value::Bool(TosaSpecHas(rc.spec(), "FP") && weight == input && bias == (fp8 ? DType::kF16 : input) &&
+  return Value::Bool(TosaSpecHas(rc.spec(), "FP") && weight == input &&
+                     (!has_bias || bias == (fp8 ? DType::kF16 : input)) &&
                      InTypeTable(rc.spec(), Name(input), "f16,f32 bf16:bf16 f8e4m3fn:fp8e4m3 f8e5m2:fp8e5m2"));
 }
 
@@ -107,7 +110,7 @@ constexpr CastRow kCasts[] = {
     {"bool", "i8,i16,i32", "INT"},        {"i8", "bool,i16,i32", "INT"},
     {"i16", "bool,i8,i32", "INT"},        {"i32", "bool,i8,i16", "INT"},
     {"f16", "f32,i8,i16,i32", "FP"},      {"f32", "bool,f16,i8,i16,i32", "FP"},
-    {"i8,i16,i32", "f16,f32", "FP"},      {"bool", "f32", "INT+FP"},
+    {"i8,i16,i32", "f16,f32", "FP"},      {"bool", "f32", "FP"},
     {"bf16", "f32,i8,i16,i32", "bf16"},   {"f32,i8,i16,i32", "bf16", "bf16"},
     {"f16,f32", "f8e4m3fn", "fp8e4m3"},   {"f8e4m3fn", "f16,f32", "fp8e4m3"},
     {"bf16", "f8e4m3fn", "bf16+fp8e4m3"}, {"f8e4m3fn", "bf16", "bf16+fp8e4m3"},
@@ -209,11 +212,12 @@ absl::StatusOr<Value> SameDimsBut(RuleContext& rc, std::span<const Value> values
   return Value::Bool(true);
 }
 
+// Symbolic extents pass: they are checked where they become numbers.
 absl::StatusOr<Value> IsPowerOfTwo(RuleContext& rc, std::span<const Value> values) {
   RuleArgs args(rc, values);
-  const int64_t value = args.Constant(0);
+  const std::optional<int64_t> value = rc.syms().Constant(args.Int(0));
   TARE_RETURN_IF_ERROR(args.status());
-  return Value::Bool(value > 0 && std::has_single_bit(static_cast<uint64_t>(value)));
+  return Value::Bool(!value || (*value > 0 && std::has_single_bit(static_cast<uint64_t>(*value))));
 }
 
 absl::StatusOr<Value> Log2(RuleContext& rc, std::span<const Value> values, bool up) {
@@ -229,7 +233,8 @@ absl::StatusOr<Value> Log2Ceil(RuleContext& rc, std::span<const Value> values) {
 absl::StatusOr<Value> Log2Floor(RuleContext& rc, std::span<const Value> values) { return Log2(rc, values, false); }
 
 constexpr RuleFunctionRow kRows[] = {
-    {"is_power_of_two", "is_power_of_two(int) -> bool", "True for 1, 2, 4, 8, …", 1, 1, IsPowerOfTwo},
+    {"is_power_of_two", "is_power_of_two(int) -> bool", "True for 1, 2, 4, 8, … and for symbolic integers.", 1, 1,
+     IsPowerOfTwo},
     {"log2_ceil", "log2_ceil(int) -> int", "Logarithm to base 2, rounded up.", 1, 1, Log2Ceil},
     {"log2_floor", "log2_floor(int) -> int", "Logarithm to base 2, rounded down.", 1, 1, Log2Floor},
     {"same_dims_but", "same_dims_but(shape, shape, axis) -> bool", "Equal ranks and extents, except along the axis.", 3,
