@@ -1,4 +1,6 @@
 // Rule functions that pick elements by tensors of indices or masks.
+#include <algorithm>
+
 #include "ir/status.h"
 #include "llvm/ADT/SmallVector.h"
 #include "meta/functions.h"
@@ -151,12 +153,34 @@ absl::StatusOr<Value> Nonzero(RuleContext& rc, std::span<const Value> values) {
   return Value::Tensor(Restrided(rc, result, shape, strides, kZero));
 }
 
-// fresh_count(most) -> int: how many of `most` elements are selected at run time.
+// fresh_count(most[, least]) -> int: how many of `most` elements are selected at run time.
 absl::StatusOr<Value> FreshCount(RuleContext& rc, std::span<const Value> values) {
   RuleArgs args(rc, values);
   const std::optional<Dim> most = args.MaybeInt(0);
   TARE_RETURN_IF_ERROR(args.status());
-  return Value::Int(most.has_value() ? MintCount(rc, 0, *most) : rc.MintInt(0, 0, INT64_MAX));
+  const int64_t least = args.size() > 1 ? args.Constant(1) : 0;
+  TARE_RETURN_IF_ERROR(args.status());
+  if (most.has_value()) return Value::Int(MintCount(rc, 0, *most));
+  return Value::Int(rc.MintInt(0, std::max<int64_t>(least, 0), INT64_MAX));
+}
+
+// triangle_size(rows, columns, offset): row i has min(max(i + 1 + offset, 0), columns) of them.
+absl::StatusOr<Value> TriangleSize(RuleContext& rc, std::span<const Value> values) {
+  RuleArgs args(rc, values);
+  const int64_t rows = args.Constant(0), columns = args.Constant(1), offset = args.Constant(2);
+  TARE_RETURN_IF_ERROR(args.status());
+  constexpr int64_t kLimit = int64_t{1} << 31;
+  if (rows < 0 || columns < 0 || rows > kLimit || columns > kLimit) {
+    return InvalidError("triangle_size_c1", "a matrix of ", rows, " x ", columns, " has no triangle");
+  }
+  const int64_t diagonal = std::clamp(offset, -kLimit, kLimit);
+  // Rows that are empty, then rows that grow by one each, then full rows.
+  const int64_t empty = std::clamp<int64_t>(-diagonal, 0, rows);
+  const int64_t full_from = std::clamp<int64_t>(columns - diagonal, empty, rows);
+  const int64_t growing = full_from - empty;
+  const int64_t first = std::max<int64_t>(empty + 1 + diagonal, 0);
+  const int64_t size = growing * first + growing * (growing - 1) / 2 + (rows - full_from) * columns;
+  return Value::Int(rc.syms().Int(size));
 }
 
 constexpr RuleFunctionRow kRows[] = {
@@ -164,8 +188,10 @@ constexpr RuleFunctionRow kRows[] = {
      Index},
     {"index_put", "index_put(x, indices, values, masks) -> tensor", "x after x[indices] = values.", 4, 4, IndexPut},
     {"nonzero", "nonzero(x) -> tensor", "Coordinates of the elements that are not 0; mints a symbol.", 1, 1, Nonzero},
-    {"fresh_count", "fresh_count(most) -> int",
-     "A fresh symbol: how many of `most` elements are selected; none = no bound.", 1, 1, FreshCount},
+    {"fresh_count", "fresh_count(most[, least]) -> int",
+     "A fresh symbol: how many of `most` elements are selected, at least `least`; none = no bound.", 1, 2, FreshCount},
+    {"triangle_size", "triangle_size(rows, columns, offset) -> int",
+     "Elements of a matrix that lie on and below a diagonal.", 3, 3, TriangleSize},
 };
 
 }  // namespace
