@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <string>
 
+#include "llvm/ADT/SmallVector.h"
 #include "meta/functions.h"
 #include "meta/rule_args.h"
 
@@ -56,10 +57,21 @@ absl::StatusOr<Value> BroadcastFunction(RuleContext& rc, std::span<const Value> 
   return Value::Ints(shape);
 }
 
-// True, or the error: the first shape can be expanded to the second.
+// A condition: the first shape can be expanded to the second.
 absl::StatusOr<Value> ExpandableFunction(RuleContext& rc, std::span<const Value> values) {
-  TARE_RETURN_IF_ERROR(RequireExpandable(rc, ShapeOf(values[0]), ShapeOf(values[1])));
-  return Value::Bool(true);
+  const std::span<const Dim> from = ShapeOf(values[0]), to = ShapeOf(values[1]);
+  if (from.size() > to.size()) return Value::Bool(false);
+  llvm::SmallVector<ExprId, 4> conditions;
+  const size_t lead = to.size() - from.size();
+  for (size_t k = 0; k < from.size(); ++k) {
+    const Dim a = from[k], b = to[lead + k];
+    if (a == 1 || a == b || rc.KnownEqual(a, b)) continue;
+    if (a.is_static() && b.is_static()) return Value::Bool(false);
+    if (rc.EqualOrFalse(a, Dim::Static(1))) continue;
+    conditions.push_back(rc.syms().Eq(a, b));
+  }
+  if (conditions.empty()) return Value::Bool(true);
+  return Value::SymBool(conditions.size() == 1 ? conditions[0] : rc.syms().Make(ExprKind::kAnd, conditions));
 }
 
 absl::StatusOr<Value> SameShapeFunction(RuleContext& rc, std::span<const Value> values) {
@@ -182,8 +194,8 @@ absl::StatusOr<Value> OnesFunction(RuleContext& rc, std::span<const Value> value
 constexpr RuleFunctionRow kRows[] = {
     {"broadcast", "broadcast(operand, …) -> shape",
      "Common shape of tensors and shapes, right-aligned; numbers and none have no dims.", 1, -1, BroadcastFunction},
-    {"expandable", "expandable(from, to) -> bool", "True, or an error with both shapes: `from` broadcasts to `to`.", 2,
-     2, ExpandableFunction},
+    {"expandable", "expandable(from, to) -> bool", "`from` broadcasts to `to` without changing it.", 2, 2,
+     ExpandableFunction},
     {"same_shape", "same_shape(a, b) -> bool", "Both tensors or shapes have the same extents.", 2, 2,
      SameShapeFunction},
     {"numel", "numel(x) -> int", "Number of elements of a tensor or shape.", 1, 1, NumelFunction},
