@@ -85,7 +85,8 @@ class Comparison {
   bool SameExpr(ExprId got, ExprId want, const Values* values) {
     if (!want.has_value() || got == want) return true;
     if (!got.has_value()) return false;
-    Match(got, want);
+    const auto of_got = syms_.Symbols(got), of_want = syms_.Symbols(want);
+    if (of_got.size() == 1 && of_want.size() == 1) Match(of_got[0], of_want[0]);
     const ExprId renamed = Renamed(got);
     if (renamed == want) return true;
     if (syms_.SimplifyExpr(renamed, symbols_.facts().get()) == syms_.SimplifyExpr(want, symbols_.facts().get()))
