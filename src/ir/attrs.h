@@ -2,9 +2,10 @@
 //
 // A node `aten.cat.default([%a, %b], dim=1)` has operands {a, b} and the argument list
 //   { tensors = [$0, $1], dim = 1 }
-// where $k is the k-th operand; operands come in the order of their use, one per use. Normal form for an op with a
-// schema: entries in schema order, entries equal to the schema's default left out, numbers of the kind the schema says,
-// a list of constant ints always kInts. Normal forms are interned: equal lists have one AttrsId.
+// where $k is the k-th operand; operands come in the order of their first use, usually one per use.
+// Normal form for an op with a schema: entries in schema order, entries equal to the schema's default
+// left out, numbers of the kind the schema says, a list of constant ints always kInts. Normal forms
+// are interned: equal lists have one AttrsId.
 #pragma once
 
 #include <cstdint>

@@ -27,7 +27,7 @@ struct alignas(64) Page {
   NodeId prev[kPageNodes];
   NodeId next[kPageNodes];
   uint32_t pos[kPageNodes] = {};  // label that grows along the order
-  uint64_t live = 0;         // bit per slot
+  uint64_t live = 0;              // bit per slot
   std::atomic<uint32_t> references{1};
   uint32_t pool_size = 0;
   uint32_t pool_capacity = 0;

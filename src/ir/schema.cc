@@ -76,6 +76,7 @@ class Parser {
     if (Take("...")) return Finish(std::move(schema));
     if (!AtReturnList()) {
       TARE_ASSIGN_OR_RETURN(SchemaArg value, ParseType());
+      value.name = Word();
       schema.returns.push_back(std::move(value));
       return Finish(std::move(schema));
     }
@@ -232,17 +233,11 @@ class Parser {
   absl::StatusOr<AttrValue> ParseItem(SchemaType type) {
     const char c = Peek();
     if (c == '"' || c == '\'') {
-      const size_t close = text_.find(c, at_ + 1);
-      if (close == std::string_view::npos) return Error("expected the end of a string");
-      const std::string_view inside = text_.substr(at_ + 1, close - at_ - 1);
-      if (type == SchemaType::kDevice) {
-        const std::optional<Device> device = DeviceByName(inside);
-        if (!device) return Error("expected a device");
-        at_ = close + 1;
-        return AttrValue::OfDevice(*device);
-      }
-      at_ = close + 1;
-      return AttrValue::String(pool_.Intern(inside));
+      TARE_ASSIGN_OR_RETURN(const std::string text, ParseString(c));
+      if (type != SchemaType::kDevice) return AttrValue::String(pool_.Intern(text));
+      const std::optional<Device> device = DeviceByName(text);
+      if (!device) return Error("expected a device");
+      return AttrValue::OfDevice(*device);
     }
     if (c == '{') {  // an empty dict
       if (!Take("{") || !Take("}")) return Error("expected '}'");
@@ -278,6 +273,19 @@ class Parser {
       if (const std::optional<Layout> layout = LayoutByName(word)) return AttrValue::OfLayout(*layout);
     }
     return Error(Cat("unknown default '", word, "'"));
+  }
+
+  absl::StatusOr<std::string> ParseString(char quote) {
+    std::string out;
+    for (++at_; at_ < text_.size(); ++at_) {
+      if (text_[at_] == quote) {
+        ++at_;
+        return out;
+      }
+      if (text_[at_] == '\\' && at_ + 1 < text_.size()) ++at_;
+      out += text_[at_];
+    }
+    return Error("expected the end of a string");
   }
 
   absl::StatusOr<AttrValue> ParseNumber(SchemaType type) {
@@ -318,7 +326,7 @@ std::string PrintDefault(const AttrValue& v) {
     case AttrKind::kFloat:
       return PrintDouble(v.real);
     case AttrKind::kString:
-      return Cat("\"", v.text(), "\"");
+      return Quote(v.text());
     case AttrKind::kDType:
       return std::string(Name(v.dtype));
     case AttrKind::kMemoryFormat:

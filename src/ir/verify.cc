@@ -92,7 +92,7 @@ class Verifier {
     return absl::OkStatus();
   }
 
-  // Every operand is used once, in order; every body is this node's.
+  // Operands are numbered by first use; every body is this node's.
   absl::Status Value(NodeId node, const AttrValue& root) {
     stack_.assign(1, {&root, 0});
     while (!stack_.empty()) {
@@ -101,7 +101,8 @@ class Verifier {
       if (depth > kMaxAttrDepth) return Error(node, "verify_c6", "arguments are nested too deeply");
       switch (value->kind) {
         case AttrKind::kOperand:
-          if (value->operand != next_operand_++) return Error(node, "verify_c6", "operands are out of order");
+          if (value->operand > next_operand_) return Error(node, "verify_c6", "operands are out of order");
+          next_operand_ = std::max(next_operand_, value->operand + 1);
           break;
         case AttrKind::kGraph: {
           if (value->graph.index >= program_.graphs.size()) return Error(node, "verify_c8", "no such graph");
