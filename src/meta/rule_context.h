@@ -109,6 +109,7 @@ std::span<const RuleFunctionRow> ConcatFunctions();       // concat_functions.cc
 std::span<const RuleFunctionRow> IndexFunctions();        // index_functions.cc: index, index_put, nonzero
 std::span<const RuleFunctionRow> GatherFunctions();       // gather_functions.cc: gather, scatter, embedding
 std::span<const RuleFunctionRow> SpectralFunctions();     // spectral_functions.cc: fft_strides
+std::span<const RuleFunctionRow> QuantFunctions();        // quant_functions.cc: ranges of quantised dtypes
 std::span<const RuleFunctionRow> SymbolicFunctions();     // symbolic_functions.cc: item, sym ops, asserts
 std::span<const RuleFunctionRow> HigherOrderFunctions();  // higher_order.cc: cond, while_loop, scan, map
 std::span<const RuleFunctionRow> TosaFunctions();         // tosa_functions.cc
