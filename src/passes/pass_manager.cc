@@ -124,6 +124,7 @@ absl::Status PassRunner::Check() {
   }
   if (!options_.check_meta) return absl::OkStatus();
   const CheckReport report = CheckProgram(impl.program, impl.inferrer);
+  impl.inferrer.UseBodies(&impl.bodies);
   if (report.differences.empty()) return absl::OkStatus();
   const ValueDifference& first = report.differences.front();
   return CheckError(absl::StatusCode::kInternal, "replay_c3",

@@ -76,15 +76,15 @@ absl::Status Rewriter::Impl::DrainUpTo(NodeId last) {
   return absl::OkStatus();
 }
 
-absl::Status Rewriter::Impl::Reinfer(NodeId node) {
+absl::Status Rewriter::Impl::ReinferAs(NodeId node, Reason reason) {
   const NodeDef def = graph().Def(node);
   if (def.op == op::output) return absl::OkStatus();
-  const bool has_bodies = context.ops.Has(def.op, kHigherOrder);
   absl::StatusOr<InferResult> result = InferResultOf(def.op, def.attrs, def.operands, def.quant, node);
-  if (result.ok() && (has_bodies || result->declared)) {
+  const bool unknown_inside = reason == Reason::kOperand && HasBodies(def);
+  if (result.ok() && (unknown_inside || result->declared)) {
     result =
         UnimplementedError("replay_c1", "the metadata of an operand changed, and what that does to ",
-                           has_bodies ? "a body of " : "the result of ", context.ops.Name(def.op), " is not known");
+                           unknown_inside ? "a body of " : "the result of ", context.ops.Name(def.op), " is not known");
   }
   if (!result.ok()) return Explain(result.status(), node);
   if (context.ops.Has(def.op, kMintsSymbols)) {
@@ -100,30 +100,47 @@ absl::Status Rewriter::Impl::Reinfer(NodeId node) {
   return absl::OkStatus();
 }
 
-// A body promises its owner the metadata of its outputs. Owners are not re-inferred from bodies.
+bool Rewriter::Impl::HasBodies(const NodeDef& def) const {
+  if (!context.ops.Has(def.op, kHigherOrder)) return false;
+  for (const NamedAttr& attr : context.attrs.Get(def.attrs))
+    if (attr.value.kind == AttrKind::kGraph) return true;
+  return false;
+}
+
+// Inner graphs first, since what a body returns is metadata of its owner.
 absl::Status Rewriter::Impl::Finish() {
-  const GraphId entered = current;
+  std::vector<std::pair<int, uint32_t>> order;  // depth, graph
+  for (uint32_t g = 0; g < sessions.size(); ++g) {
+    int depth = 0;
+    for (GraphId at{g}; program.graphs[at.index].owner_graph.has_value() && depth <= static_cast<int>(sessions.size());
+         at = program.graphs[at.index].owner_graph)
+      ++depth;
+    order.push_back({-depth, g});
+  }
+  std::sort(order.begin(), order.end());
   absl::Status status;
-  for (uint32_t g = 0; g < sessions.size() && status.ok(); ++g) {
+  for (const auto& [depth, g] : order) {
     current = GraphId{g};
     Sweep();
-    status = DrainUpTo(NodeId{});
     session().walking = false;
-    if (!status.ok() || g == 0 || !session().before.has_value()) continue;
-    const Graph& before = *session().before;
-    const std::span<const NodeId> was = before.operands(before.last());
-    const std::span<const NodeId> is = graph().operands(graph().last());
-    for (size_t i = 0; i < is.size() && i < was.size(); ++i) {
-      if (SameMeta(context, before.meta(was[i]), graph().meta(is[i]))) continue;
-      status = Explain(
-          UnimplementedError("replay_c2", "result ", i, " of body ", program.graphs[g].name, " was ",
-                             PrintMeta(context, before.meta(was[i])), " and would not be what its owner expects"),
-          is[i]);
-      break;
-    }
+    status = DrainUpTo(NodeId{});
+    if (status.ok()) status = TellOwner(GraphId{g});
+    if (!status.ok()) break;
   }
-  current = entered;
+  if (status.ok()) current = GraphId{0};
   return status;
+}
+
+absl::Status Rewriter::Impl::TellOwner(GraphId body) {
+  const ProgramGraph& inner = program.graphs[body.index];
+  if (!inner.owner_graph.has_value() || !sessions[body.index].before.has_value()) return absl::OkStatus();
+  const Graph &was = *sessions[body.index].before, &is = inner.graph;
+  const std::span<const NodeId> old_results = was.operands(was.last()), results = is.operands(is.last());
+  bool same = old_results.size() == results.size();
+  for (size_t i = 0; same && i < results.size(); ++i) same = was.meta(old_results[i]) == is.meta(results[i]);
+  current = inner.owner_graph;
+  if (same || !graph().Contains(inner.owner)) return absl::OkStatus();
+  return ReinferAs(inner.owner, Reason::kBody);
 }
 
 bool Rewriter::Impl::changed() const {
@@ -174,10 +191,10 @@ void Rewriter::Impl::Rollback() {
   }
 }
 
-absl::Status Rewriter::Impl::Explain(const absl::Status& status, NodeId node) const {
+absl::Status Rewriter::Impl::Explain(const absl::Status& status, NodeId node, Op op) const {
   if (NodeOf(status).has_value() || !node.has_value() || !graph().Contains(node)) return status;
   const NodeDef def = graph().Def(node);
-  const std::string_view op_name = context.ops.Name(def.op);
+  const std::string_view op_name = context.ops.Name(op.has_value() ? op : def.op);
   std::string text(status.message());
   if (!absl::StartsWith(text, TextPiece(op_name))) text = absl::StrCat(TextPiece(op_name), ": ", text);
   absl::StrAppend(&text, "\n  at %", TextPiece(graph().NameOf(node)));

@@ -22,11 +22,15 @@ bool IsEndpoint(Op op) { return op == op::placeholder || op == op::output; }
 
 }  // namespace
 
-Rewriter::Impl::Impl(Program& program, Inferrer& inferrer, Rewriter& owner)
-    : program(program), context(*program.context), inferrer(inferrer), owner(owner) {
+Rewriter::Impl::Impl(Program& program, Inferrer& inferrer)
+    : program(program), context(*program.context), inferrer(inferrer), bodies(program) {
+  inferrer.UseFacts(program.facts);
+  inferrer.UseBodies(&bodies);
   sessions.resize(program.graphs.size());
   for (uint32_t g = 0; g < sessions.size(); ++g) BuildSession(GraphId{g});
 }
+
+Rewriter::Impl::~Impl() { inferrer.UseBodies(nullptr); }
 
 void Rewriter::Impl::BuildSession(GraphId id) {
   GraphSession& session = sessions[id.index];
@@ -104,8 +108,6 @@ absl::Status Rewriter::Impl::Redefine(NodeId node, Op op, const Definition& defi
   const bool same_operands =
       std::equal(old.operands.begin(), old.operands.end(), definition.operands.begin(), definition.operands.end());
   if (old.op == op && old.attrs == definition.attrs && same_operands) return absl::OkStatus();
-  if (IsEndpoint(old.op) || IsEndpoint(op))
-    return CheckError(absl::StatusCode::kFailedPrecondition, "rewrite_c4", "inputs and outputs cannot be redefined");
   TARE_RETURN_IF_ERROR(CheckOperands(definition.operands, node));
   while (!session().queue.empty() && graph().Before(session().queue.top(), node))
     TARE_RETURN_IF_ERROR(Reinfer(session().queue.Pop(graph())));
@@ -180,7 +182,7 @@ void Rewriter::Impl::Sweep() {
   }
 }
 
-Rewriter::Rewriter(Program& program, Inferrer& inferrer) : impl_(std::make_unique<Impl>(program, inferrer, *this)) {}
+Rewriter::Rewriter(Program& program, Inferrer& inferrer) : impl_(std::make_unique<Impl>(program, inferrer)) {}
 Rewriter::~Rewriter() = default;
 
 Program& Rewriter::program() { return impl_->program; }
@@ -235,16 +237,16 @@ absl::StatusOr<Node> Rewriter::InsertBefore(Node where, Op op, ArgList args, std
   while (!impl.session().queue.empty() && graph.Before(impl.session().queue.top(), where.id()))
     TARE_RETURN_IF_ERROR(impl.Reinfer(impl.session().queue.Pop(graph)));
   absl::StatusOr<Impl::Definition> definition = impl.Define(op, args.args(), {});
-  if (!definition.ok()) return impl.Explain(definition.status(), where.id());
+  if (!definition.ok()) return impl.Explain(definition.status(), where.id(), op);
   const absl::Status operands = impl.CheckOperands(definition->operands, where.id());
-  if (!operands.ok()) return impl.Explain(operands, where.id());
+  if (!operands.ok()) return impl.Explain(operands, where.id(), op);
 
   impl.Save();
   absl::StatusOr<InferResult> result =
       impl.InferResultOf(op, definition->attrs, definition->operands, QuantId{0}, NodeId{graph.id_bound()});
   if (result.ok() && result->declared)
     result = UnimplementedError("rewrite_c5", context().ops.Name(op), " has no rule to infer its result");
-  if (!result.ok()) return impl.Explain(result.status(), where.id());
+  if (!result.ok()) return impl.Explain(result.status(), where.id(), op);
   const LocId loc = impl.Provenance(graph.loc(where.id()));
   const std::string_view name =
       graph.mutable_lineage().UniqueName(name_hint.empty() ? ShortName(context().ops.Name(op)) : name_hint);
@@ -269,13 +271,22 @@ absl::StatusOr<Node> Rewriter::InsertBefore(Node where, Op op, ArgList args, std
   return Node(this, id);
 }
 
-absl::Status Rewriter::Redefine(Node node, Op op, ArgList args) {
-  if (!graph().Contains(node.id()))
+absl::Status Rewriter::Impl::RedefineFrom(NodeId node, Op op, std::span<const ArgInit> args, NodeId base) {
+  if (!graph().Contains(node))
     return CheckError(absl::StatusCode::kFailedPrecondition, "rewrite_c3", "the node is not in the graph any more");
-  absl::StatusOr<Impl::Definition> definition = impl_->Define(op, args.args(), {});
-  if (!definition.ok()) return impl_->Explain(definition.status(), node.id());
-  const absl::Status status = impl_->Redefine(node.id(), op, *definition);
-  return status.ok() ? status : impl_->Explain(status, node.id());
+  if (IsEndpoint(graph().op(node)) || IsEndpoint(op)) {
+    return Explain(
+        CheckError(absl::StatusCode::kFailedPrecondition, "rewrite_c4", "inputs and outputs cannot be redefined"),
+        node);
+  }
+  absl::StatusOr<Definition> definition = Define(op, args, base);
+  absl::Status status = definition.status();
+  if (status.ok()) status = Redefine(node, op, *definition);
+  return status.ok() ? status : Explain(status, node, op);
+}
+
+absl::Status Rewriter::Redefine(Node node, Op op, ArgList args) {
+  return impl_->RedefineFrom(node.id(), op, args.args(), {});
 }
 
 absl::Status Rewriter::Redefine(Node node, Op op, std::initializer_list<Node> operands, ArgList args) {
@@ -294,12 +305,7 @@ absl::Status Rewriter::Redefine(Node node, Op op, std::initializer_list<Node> op
 }
 
 absl::Status Rewriter::Amend(Node node, Op op, ArgList changed) {
-  if (!graph().Contains(node.id()))
-    return CheckError(absl::StatusCode::kFailedPrecondition, "rewrite_c3", "the node is not in the graph any more");
-  absl::StatusOr<Impl::Definition> definition = impl_->Define(op, changed.args(), node.id());
-  if (!definition.ok()) return impl_->Explain(definition.status(), node.id());
-  const absl::Status status = impl_->Redefine(node.id(), op, *definition);
-  return status.ok() ? status : impl_->Explain(status, node.id());
+  return impl_->RedefineFrom(node.id(), op, changed.args(), node.id());
 }
 
 absl::Status Rewriter::ReplaceUses(Node node, Node value) {

@@ -42,7 +42,8 @@ struct GraphSession {
 };
 
 struct Rewriter::Impl {
-  Impl(Program& program, Inferrer& inferrer, Rewriter& owner);
+  Impl(Program& program, Inferrer& inferrer);
+  ~Impl();
 
   // --- driving
   // Starts a transaction of `pass`; edits name it in provenance and messages.
@@ -54,13 +55,13 @@ struct Rewriter::Impl {
   // Erases orphans; to be called when a visit ends.
   void Sweep();
   absl::Status DrainUpTo(NodeId last);  // inclusive; no value = all
-  // Finishes what is queued in all graphs and checks what bodies promise their owners.
+  // Finishes what is queued in all graphs; owners learn what their bodies return now.
   absl::Status Finish();
   bool changed() const;  // some graph or constant is not as it was at Begin
   PassCounters Commit();
   void Rollback();
-  // Message with pass and place; the check id stays.
-  absl::Status Explain(const absl::Status& status, NodeId node) const;
+  // Message with pass and place; the check id stays. `op`: what the node should become.
+  absl::Status Explain(const absl::Status& status, NodeId node, Op op = {}) const;
 
   // --- editing, shared by the verbs
   struct Definition {
@@ -72,8 +73,14 @@ struct Rewriter::Impl {
   absl::StatusOr<InferResult> InferResultOf(Op op, AttrsId attrs, std::span<const NodeId> operands, QuantId quant,
                                             NodeId place);
   absl::Status CheckOperands(std::span<const NodeId> operands, NodeId user) const;
+  absl::Status RedefineFrom(NodeId node, Op op, std::span<const ArgInit> args, NodeId base);
   absl::Status Redefine(NodeId node, Op op, const Definition& definition);
-  absl::Status Reinfer(NodeId node);
+  // Why a node is inferred again: an operand, or a body it owns, has other metadata.
+  enum class Reason : uint8_t { kOperand, kBody };
+  absl::Status ReinferAs(NodeId node, Reason reason);
+  absl::Status Reinfer(NodeId node) { return ReinferAs(node, Reason::kOperand); }
+  absl::Status TellOwner(GraphId body);
+  bool HasBodies(const NodeDef& def) const;
   void SetMeta(NodeId node, MetaId meta);
   void QueueUsers(NodeId node);
   void DropUse(NodeId value);
@@ -101,7 +108,7 @@ struct Rewriter::Impl {
   Program& program;
   Context& context;
   Inferrer& inferrer;
-  Rewriter& owner;
+  ProgramBodies bodies;
   GraphId current{0};
   std::vector<GraphSession> sessions;  // by graph
   std::string pass;

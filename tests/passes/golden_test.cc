@@ -7,7 +7,6 @@
 #include <fstream>
 #include <sstream>
 
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"

@@ -1,0 +1,136 @@
+// Graphs of hostile size: no recursion on depth, no square of anything.
+#include <pthread.h>
+
+#include <chrono>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "ir/verify.h"
+#include "meta/op_names.h"
+#include "passes/session.h"
+#include "passes_fixture.h"
+
+namespace tare {
+namespace {
+
+template <typename Function>
+void OnSmallStack(Function function) {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, 1 << 20);
+  pthread_t thread;
+  REQUIRE_EQ(pthread_create(
+                 &thread, &attributes,
+                 [](void* f) -> void* {
+                   (*static_cast<Function*>(f))();
+                   return nullptr;
+                 },
+                 &function),
+             0);
+  pthread_join(thread, nullptr);
+  pthread_attr_destroy(&attributes);
+}
+
+std::string ChainText(int n) {
+  std::string text = "graph main(%n: f32[8]) {\n";
+  for (int i = 0; i < n; ++i)
+    absl::StrAppend(&text, "  %n", i + 1, " = aten.relu.default(%n", i == 0 ? "" : absl::StrCat(i), ") : f32[8]\n");
+  absl::StrAppend(&text, "  return %n", n, "\n}\n");
+  return text;
+}
+
+TEST_CASE("400,000 nodes in a chain: load, rewrite, print, erase, destroy with 1 MB of stack") {  // C09
+  OnSmallStack([] {
+    PassesFixture fixture;
+    constexpr int kNodes = 400'000;
+    const std::string text = ChainText(kNodes);
+    Program program = fixture.Parse(text);
+    CHECK(fixture.Print(program) == text);
+    const auto inferrer = fixture.NewInferrer(program);
+    // The dtype of the first node changes: the wave passes through all others.
+    const Pass cast = MakeFunctionPass({op::aten_relu_default}, [](Node node, Rewriter& rw) {
+      if (node.arg("self").op() != op::placeholder) return absl::OkStatus();
+      return rw.Redefine(node, op::aten__to_copy_default,
+                         {{"self", node.arg("self")}, {"dtype", AttrValue::OfDType(DType::kF16)}});
+    });
+    // The last node lets go of all others.
+    const Pass cut = MakeFunctionPass({op::aten_relu_default}, [](Node node, Rewriter& rw) {
+      if (node.users()[0].op() != op::output) return absl::OkStatus();
+      return rw.Amend(node, {{"self", rw.node(rw.graph().first())}});
+    });
+    const std::vector<Pass> passes = {cast, cut};
+    const auto stats = RunPasses(program, *inferrer, passes);
+    REQUIRE_MESSAGE(stats.ok(), stats.status().ToString());
+    CHECK_EQ((*stats)[0].counters.reinferred, kNodes - 1);
+    CHECK_EQ((*stats)[1].counters.erased, kNodes - 1);
+    CHECK_EQ(program.main().num_nodes(), 3);
+  });
+}
+
+double MillisecondsToErase(int dead, std::string_view shape_of_death) {
+  PassesFixture fixture;
+  std::string text = "graph main(%x: f32[8]) {\n";
+  std::string previous = "x";
+  for (int i = 0; i < dead; ++i) {
+    absl::StrAppend(&text, "  %d", i, " = aten.relu.default(%", previous, ") : f32[8]\n");
+    if (shape_of_death == "chain") previous = absl::StrCat("d", i);
+  }
+  text += "  %y = aten.relu.default(%x) : f32[8]\n  return %y\n}\n";
+  Program program = fixture.Parse(text);
+  const auto inferrer = fixture.NewInferrer(program);
+  const Pass pass = fixture.Make("dead-code");
+  const auto start = std::chrono::steady_clock::now();
+  const auto stats = RunPasses(program, *inferrer, {&pass, 1});
+  const auto end = std::chrono::steady_clock::now();
+  REQUIRE(stats.ok());
+  CHECK_EQ(stats->front().counters.erased, dead);
+  CHECK_EQ(program.main().num_nodes(), 3);
+  return std::chrono::duration<double, std::milli>(end - start).count();
+}
+
+TEST_CASE("100,000 dead nodes go in linear time") {  // C16
+  for (const std::string_view kind : {"hub", "chain"}) {
+    CAPTURE(std::string(kind));
+    const double small = MillisecondsToErase(25'000, kind), large = MillisecondsToErase(100'000, kind);
+    CHECK(large < 16 * small + 200);  // 4 times is linear, 16 times quadratic; loaded machines vary
+  }
+}
+
+TEST_CASE("a value with 100,000 users can be replaced, and its users change one by one") {
+  PassesFixture fixture;
+  constexpr int kUsers = 100'000;
+  std::string text =
+      "graph main(%x: f32[8]) {\n  %h = aten.relu.default(%x) : f32[8]\n  %g = aten.sin.default(%x) : f32[8]\n";
+  for (int i = 0; i < kUsers; ++i) absl::StrAppend(&text, "  %u", i, " = aten.neg.default(%h) : f32[8]\n");
+  text += "  return %u0\n}\n";
+  Program program = fixture.Parse(text);
+  const auto inferrer = fixture.NewInferrer(program);
+  const std::vector<Pass> passes = {
+      MakeFunctionPass({op::aten_sin_default},
+                       [](Node node, Rewriter& rw) { return rw.ReplaceUses(node.arg("self").users()[0], node); }),
+      MakeFunctionPass({op::aten_neg_default},
+                       [](Node node, Rewriter& rw) { return rw.Amend(node, op::aten_cos_default, {}); }),
+  };
+  // %h stands before %g, so its uses can move to it.
+  const auto stats = RunPasses(program, *inferrer, passes);
+  REQUIRE_MESSAGE(stats.ok(), stats.status().ToString());
+  CHECK_EQ((*stats)[0].counters.redefined, kUsers);
+  CHECK_EQ((*stats)[1].counters.redefined, kUsers);
+}
+
+TEST_CASE("a session takes at most 28 bytes a node beside the graph's 48") {
+  PassesFixture fixture;
+  constexpr int kNodes = 20'000;
+  Program program = fixture.Parse(ChainText(kNodes));
+  const auto inferrer = fixture.NewInferrer(program);
+  const Rewriter rw(program, *inferrer);
+  const double session = static_cast<double>(rw.MemoryBytes()) / kNodes;
+  const double graph = static_cast<double>(program.main().MemoryBytes()) / kNodes;
+  CAPTURE(session);
+  CAPTURE(graph);
+  CHECK(graph <= 48.5);
+  CHECK(session + graph <= 76);
+}
+
+}  // namespace
+}  // namespace tare
