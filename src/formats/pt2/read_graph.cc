@@ -281,6 +281,11 @@ absl::StatusOr<Op> FindOp(Reader& reader, const Json& json) {
   if (const auto found = reader.ops.find(target); found != reader.ops.end()) return found->second;
   const absl::StatusOr<Target> parsed = ParseTarget(target);
   if (!parsed.ok()) return Prefixed(json.Where() + ": ", parsed.status());
+  // Other namespaces may be anybody's; these two are known in full.
+  const bool aten = parsed->kind == TargetKind::kOperator && parsed->name_space == "aten";
+  if ((aten || parsed->kind == TargetKind::kExtension) && !reader.context.ops.Find(parsed->name).has_value() &&
+      !(aten && IsAtenOverload(std::string_view(parsed->name).substr(5))))
+    return json.Error("graph_c5", "unknown operator ", Printable(parsed->name));
   const Op op = reader.context.ops.FindOrDeclare(parsed->name);
   reader.ops.emplace(target, op);
   return op;

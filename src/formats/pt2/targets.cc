@@ -13,6 +13,10 @@ namespace {
 constexpr std::string_view kOps = "torch.ops.", kHigherOrder = "higher_order.",
                            kPredispatch = "torch._functorch.predispatch.";
 
+constexpr std::string_view kAtenOverloads =
+#include "formats/pt2/aten_names.inc"
+    ;
+
 // Python's operators on symbolic numbers.
 constexpr std::string_view kOperators[] = {"add", "sub", "mul",  "floordiv", "truediv", "mod",    "pow", "neg",
                                            "pos", "eq",  "ne",   "lt",       "le",      "gt",     "ge",  "and_",
@@ -124,6 +128,24 @@ absl::StatusOr<Target> ParseTarget(std::string_view target) {
     return result;
   }
   return refuse("not an operator");
+}
+
+bool IsAtenOverload(std::string_view name) {
+  size_t low = 0, high = kAtenOverloads.size();  // starts of lines
+  while (low < high) {
+    const size_t middle = low + (high - low) / 2;
+    const size_t before = middle == 0 ? std::string_view::npos : kAtenOverloads.rfind('\n', middle - 1);
+    const size_t start = before == std::string_view::npos ? 0 : before + 1;
+    const size_t end = kAtenOverloads.find('\n', start);
+    const int order = kAtenOverloads.substr(start, end - start).compare(name);
+    if (order == 0) return true;
+    if (order < 0) {
+      low = end + 1;
+    } else {
+      high = start;
+    }
+  }
+  return false;
 }
 
 TargetKind KindOf(std::string_view op_name) {

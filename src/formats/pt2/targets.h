@@ -23,6 +23,8 @@ struct Target {
 
 // Errors: InvalidArgument [graph_c5] not the target of an operator.
 absl::StatusOr<Target> ParseTarget(std::string_view target);
+// Whether PyTorch has this overload, `add.Tensor`, in its namespace aten.
+bool IsAtenOverload(std::string_view name);
 // The way back.
 std::string TargetOf(std::string_view op_name);
 TargetKind KindOf(std::string_view op_name);

@@ -361,10 +361,11 @@ absl::Status WriteNodeArguments(GraphWriter& graph, NodeId node) {
       continue;
     }
     const SchemaArg& type = schema->args[static_cast<size_t>(index)];
-    // Defaults were left out: what follows one is passed by name. Higher-order ops take positions only.
-    while (higher_order && expected < static_cast<size_t>(index) && schema->args[expected].has_default) {
-      TARE_RETURN_IF_ERROR(write("", schema->args[expected].default_value, &schema->args[expected], false));
-      ++expected;
+    // Defaults were left out: those before an argument that is passed by position are written again.
+    while (!type.keyword_only && expected < static_cast<size_t>(index) && schema->args[expected].has_default) {
+      const SchemaArg& skipped = schema->args[expected++];
+      TARE_RETURN_IF_ERROR(write(higher_order ? std::string_view{} : std::string_view(skipped.name),
+                                 skipped.default_value, &skipped, false));
     }
     keywords |= type.keyword_only || expected != static_cast<size_t>(index);
     TARE_RETURN_IF_ERROR(write(higher_order && !keywords ? std::string_view{} : attr.name, attr.value,
