@@ -95,8 +95,7 @@ TEST_CASE("a failed write leaves no file and the old one as it was") {
   const fs::path target = folder / "old.pt2";
   std::ofstream(target) << "old";
   const auto context = MakeContext();
-  const absl::StatusOr<Program> program =
-      ParseProgram(*context, "graph main(%x: i4[2]) {\n  return %x\n}\n");
+  const absl::StatusOr<Program> program = ParseProgram(*context, "graph main(%x: i4[2]) {\n  return %x\n}\n");
   REQUIRE_MESSAGE(program.ok(), program.status().message());
   const absl::Status status = WritePt2(*program, target.string());
   CHECK_FALSE(status.ok());

@@ -100,8 +100,8 @@ NodeId AppendNode(GraphReader& graph, const NodeDef& def, std::string_view name)
 }
 
 NodeDef GetItem(GraphReader& graph, int64_t index, MetaId meta, LocId loc, std::span<const NodeId> operand) {
-  const NamedAttr attr{"index", AttrValue::Int(index)};
-  return NodeDef{op::getitem, graph.reader.context.attrs.Intern({&attr, 1}), meta, QuantId{0}, loc, operand};
+  const NamedAttr attrs[] = {{"self", AttrValue::Operand(0)}, {"index", AttrValue::Int(index)}};
+  return NodeDef{op::getitem, graph.reader.context.attrs.Intern(attrs), meta, QuantId{0}, loc, operand};
 }
 
 // --- inputs
