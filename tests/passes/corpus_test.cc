@@ -1,0 +1,111 @@
+// Real programs: all passes by the session and by the slow twin give the same text; two threads in one
+// Context give what one gives. Runs over tests/data, and over all of the shared corpus where it is.
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "formats/program_file.h"
+#include "ir/verify.h"
+#include "passes/pipeline.h"
+#include "passes_fixture.h"
+#include "replay_dense.h"
+
+namespace tare {
+namespace {
+
+constexpr std::string_view kPasses[] = {"fuse-batch-norm",  "remove-noops",     "compose-permutes",  "compose-views",
+                                        "cancel-qdq",       "decompose-linear", "view-to-view-copy", "remove-noops",
+                                        "compose-permutes", "compose-views",    "dead-code"};
+
+std::vector<std::string> ProgramFiles() {
+  const char* root = std::getenv("TARE_SOURCE_ROOT");
+  REQUIRE(root != nullptr);
+  std::filesystem::path shared = std::filesystem::path(root) / "../shared";
+  if (const char* env = std::getenv("TARE_SHARED")) shared = env;
+  std::vector<std::string> files;
+  for (const std::filesystem::path& folder :
+       {std::filesystem::path(root) / "tests/data/nets", shared / "corpus/nets"}) {
+    if (!std::filesystem::exists(folder)) continue;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
+      if (entry.path().extension() == ".pt2") files.push_back(entry.path().string());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+// What all passes make of a file: stats lines and the text.
+std::string RunAll(PassesFixture& fixture, const std::string& file) {
+  absl::StatusOr<Program> program = ReadProgramFile(*fixture.context, file);
+  REQUIRE_MESSAGE(program.ok(), program.status().ToString());
+  const auto inferrer = fixture.NewInferrer(*program);
+  std::vector<Pass> passes;
+  for (const std::string_view name : kPasses) passes.push_back(fixture.Make(name));
+  const auto stats = RunPasses(*program, *inferrer, passes);
+  if (!stats.ok()) return std::string(stats.status().message());
+  std::string text;
+  for (const PassStats& pass : *stats)
+    absl::StrAppend(&text, pass.name, ": ", pass.skipped ? "skipped" : StatsLine(pass.counters), "\n");
+  return text + fixture.Print(*program);
+}
+
+TEST_CASE("real programs: the session and the slow twin give the same text") {
+  PassesFixture fixture;
+  const std::vector<std::string> files = ProgramFiles();
+  CHECK(files.size() >= 3);
+  for (const std::string& file : files) {
+    CAPTURE(file);
+    absl::StatusOr<Program> program = ReadProgramFile(*fixture.context, file);
+    REQUIRE_MESSAGE(program.ok(), program.status().ToString());
+    const auto inferrer = fixture.NewInferrer(*program);
+    const absl::Status normal = ReinferAll(*program, *inferrer);  // what files state of strides may have no meaning
+    CHECK_MESSAGE(normal.ok(), normal.ToString());
+    Program dense = *program;
+    RunOptions options;
+    options.verify = VerifyWhat::kAll;
+    options.check_meta = true;
+    Rewriter rw(*program, *inferrer);
+    PassRunner runner(rw, options);
+    for (const std::string_view name : kPasses) {
+      CAPTURE(std::string(name));
+      const Pass pass = fixture.Make(name);
+      const auto stats = runner.Run(pass);
+      REQUIRE_MESSAGE(stats.ok(), stats.status().ToString());
+      const auto slow_inferrer = fixture.NewInferrer(dense);
+      const absl::Status slow = ReplayDense(dense, *slow_inferrer, pass);
+      REQUIRE_MESSAGE(slow.ok(), slow.ToString());
+      REQUIRE(fixture.Print(*program) == fixture.Print(dense));
+    }
+  }
+}
+
+TEST_CASE("threads that share a Context give what one thread gives") {
+  const std::vector<std::string> files = ProgramFiles();
+  std::vector<std::string> alone(files.size()), together(files.size());
+  {
+    PassesFixture fixture;
+    for (size_t i = 0; i < files.size(); ++i) alone[i] = RunAll(fixture, files[i]);
+  }
+  PassesFixture fixture;
+  std::vector<std::thread> threads;
+  for (size_t t = 0; t < 2; ++t) {
+    threads.emplace_back([&, t] {
+      // Each thread runs every file; they meet in the middle, so some run at the same time.
+      for (size_t k = 0; k < files.size(); ++k) {
+        const size_t i = t == 0 ? k : files.size() - 1 - k;
+        std::string text = RunAll(fixture, files[i]);
+        if (i % 2 == t) together[i] = std::move(text);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (size_t i = 0; i < files.size(); ++i) {
+    CAPTURE(files[i]);
+    CHECK(together[i] == alone[i]);
+  }
+}
+
+}  // namespace
+}  // namespace tare
