@@ -1,5 +1,7 @@
 #include "meta/window.h"
 
+#include <algorithm>
+
 #include "ir/status.h"
 #include "meta/functions.h"
 #include "meta/rule_args.h"
@@ -27,12 +29,29 @@ absl::StatusOr<bool> UsesOneDnn(RuleContext& rc, const TensorMeta& input, const 
   TARE_ASSIGN_OR_RETURN(const bool grouped, rc.Less(kOne, params.groups));
   if (grouped) return true;
   const size_t rank = weight.shape.size();
-  TARE_ASSIGN_OR_RETURN(const bool wide, rc.Less(Dim::Static(3), weight.shape[rank - 1]));
-  TARE_ASSIGN_OR_RETURN(const bool high, rc.Less(Dim::Static(3), weight.shape[rank - 2]));
-  if (wide && high) return true;
+  if (rank > 3) {
+    TARE_ASSIGN_OR_RETURN(const bool wide, rc.Less(Dim::Static(3), weight.shape[rank - 1]));
+    TARE_ASSIGN_OR_RETURN(const bool high, rc.Less(Dim::Static(3), weight.shape[rank - 2]));
+    if (wide && high) return true;
+  }
   TARE_ASSIGN_OR_RETURN(const bool batch, rc.Less(kOne, input.shape[0]));
   if (batch) return true;
-  return rc.Less(Dim::Static(20480), Numel(rc, input.shape.first(4)));
+  return rc.Less(Dim::Static(20480), Numel(rc, input.shape.first(std::min<size_t>(rank, 4))));
+}
+
+// Dilations are positive; only oneDNN takes 0, a transposed kernel only where it has one element.
+absl::Status RequireDilation(RuleContext& rc, const TensorMeta& input, const TensorMeta& weight,
+                             const ConvParams& params) {
+  PerDim strict;
+  for (size_t i = 0; i < params.dilation.size(); ++i) {
+    const bool lenient = params.dilation[i] == 0 && (!params.transposed || weight.shape[i + 2] == 1);
+    if (!lenient) strict.push_back(params.dilation[i]);
+  }
+  if (strict.size() < params.dilation.size()) {
+    TARE_ASSIGN_OR_RETURN(const bool one_dnn, UsesOneDnn(rc, input, weight, params));
+    if (!one_dnn) strict = params.dilation;
+  }
+  return RequirePositive(rc, "dilation", strict);
 }
 
 }  // namespace
@@ -113,7 +132,7 @@ absl::StatusOr<std::span<const Dim>> ConvShape(RuleContext& rc, const TensorMeta
   TARE_RETURN_IF_ERROR(RequirePositive(rc, "stride", params.stride));
   // What the kernels refuse only when they run.
   const bool runs = !rc.KnownEqual(input.shape[0], kZero) && !rc.KnownEqual(input.shape[1], kZero);
-  if (runs) TARE_RETURN_IF_ERROR(RequirePositive(rc, "dilation", params.dilation));
+  if (runs) TARE_RETURN_IF_ERROR(RequireDilation(rc, input, weight, params));
   TARE_RETURN_IF_ERROR(RequireNotNegative(rc, "padding", params.padding));
   TARE_RETURN_IF_ERROR(RequireNotNegative(rc, "output_padding", params.output_padding));
   const SymInt rows(syms, weight.shape[0]), columns(syms, weight.shape[1]);

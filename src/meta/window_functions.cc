@@ -92,7 +92,7 @@ absl::StatusOr<Value> ConvFunction(RuleContext& rc, std::span<const Value> value
     for (size_t i = 0; i < n; ++i) {
       TARE_REQUIRE_EQUAL(rc, params.stride[i], Dim::Static(1),
                          InvalidError("conv_c18", "padding 'same' needs stride 1; pad explicitly"));
-      TARE_RETURN_IF_ERROR(RequirePositive(rc, "dilation", params.dilation));
+      TARE_RETURN_IF_ERROR(RequireNotNegative(rc, "dilation", params.dilation));
       const SymInt total = SymInt(syms, params.dilation[i]) * (SymInt(syms, weight.shape[i + 2]) - 1);
       params.padding[i] = FloorDiv(total, Dim::Static(2));
       TARE_ASSIGN_OR_RETURN(const bool even, rc.Equal(Mod(total, Dim::Static(2)), Dim::Static(0)));
@@ -135,6 +135,7 @@ absl::StatusOr<Value> ConvolveBackward(RuleContext& rc, std::span<const Value> v
   if (CategoryOf(weight.dtype) < CategoryOf(input.dtype) && CategoryOf(weight.dtype) < DTypeCategory::kFloating) {
     return InvalidError("conv_backward_c4", "weight is ", Name(weight.dtype), ", input ", Name(input.dtype));
   }
+  TARE_RETURN_IF_ERROR(RequirePositive(rc, "dilation", params.dilation));
   TensorMeta same_type = weight;
   same_type.dtype = input.dtype;
   TARE_ASSIGN_OR_RETURN(const std::span<const Dim> shape, ConvShape(rc, input, same_type, nullptr, params));
