@@ -47,8 +47,16 @@ struct Field {
 RulePlace PlaceOf(const toml::node& node) {
   return {static_cast<uint32_t>(node.source().begin.line), static_cast<uint32_t>(node.source().begin.column)};
 }
-// An expression starts behind its quote.
-RulePlace InQuotes(RulePlace place) { return {place.line, place.column + 1}; }
+
+std::vector<std::string_view> SplitLines(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const size_t end = text.find('\n');
+    lines.push_back(text.substr(0, end));
+    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
+  }
+  return lines;
+}
 
 struct Family {
   std::string file;
@@ -67,7 +75,10 @@ class Compiler {
       tables.push_back(*std::move(table));
     }
     for (size_t i = 0; i < files.size(); ++i) TARE_RETURN_IF_ERROR(CollectFamilies(files[i].name, tables[i]));
-    for (size_t i = 0; i < files.size(); ++i) TARE_RETURN_IF_ERROR(CompileOps(files[i].name, tables[i]));
+    for (size_t i = 0; i < files.size(); ++i) {
+      lines_ = SplitLines(files[i].text);
+      TARE_RETURN_IF_ERROR(CompileOps(files[i].name, tables[i]));
+    }
     std::sort(out_.ops.begin(), out_.ops.end(),
               [](const CompiledOp& a, const CompiledOp& b) { return a.name < b.name; });
     for (size_t i = 1; i < out_.ops.size(); ++i) {
@@ -175,6 +186,16 @@ class Compiler {
       if (out.size() > kMaxRuleText) return Error("rule_c5", place, "text too long");
     }
     return out;
+  }
+
+  // Where the text of a string starts: behind its one or three quotes, and behind the newline that
+  // may follow three.
+  RulePlace InQuotes(RulePlace place) const {
+    if (place.line == 0 || place.line > lines_.size()) return place;
+    const std::string_view line = lines_[place.line - 1];
+    const std::string_view rest = place.column <= line.size() ? line.substr(place.column - 1) : "";
+    if (rest.substr(0, 3) != "\"\"\"" && rest.substr(0, 3) != "'''") return {place.line, place.column + 1};
+    return rest.size() > 3 ? RulePlace{place.line, place.column + 3} : RulePlace{place.line + 1, 1};
   }
 
   absl::StatusOr<Field> Text(const toml::node& node, std::string_view what) const {
@@ -474,6 +495,7 @@ class Compiler {
   std::vector<PendingRule> pending_;
   absl::flat_hash_map<std::string, Family> families_;
   std::string file_, op_name_;
+  std::vector<std::string_view> lines_;  // of the file whose ops are compiled
   const toml::table* row_ = nullptr;
   const toml::table* family_ = nullptr;
   std::vector<std::pair<const std::string, std::string>> with_;

@@ -65,11 +65,13 @@ const Facts* RuleContext::facts() const { return state_.facts; }
 std::string_view RuleContext::spec() const { return state_.spec; }
 
 std::span<Dim> RuleContext::NewDims(size_t n) {
+  state_.items += n;
   Dim* dims = state_.arena.Allocate<Dim>(n);
   std::uninitialized_value_construct_n(dims, n);
   return {dims, n};
 }
 std::span<Value> RuleContext::NewValues(size_t n) {
+  state_.items += n;
   Value* values = state_.arena.Allocate<Value>(n);
   std::uninitialized_default_construct_n(values, n);
   return {values, n};

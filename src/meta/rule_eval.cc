@@ -135,7 +135,7 @@ class Activation {
   // --- expressions
 
   absl::StatusOr<Value> Eval(uint32_t index) {
-    if (depth_ >= kMaxDepth || ++state_.steps > kMaxRuleSteps) {
+    if (depth_ >= kMaxDepth || ++state_.steps > kMaxRuleSteps || state_.items > kMaxRuleItems) {
       return At(InvalidError("rule_c9", "the rule takes too much work"), index);
     }
     ++depth_;

@@ -157,7 +157,8 @@ class Parser {
 
   struct Depth {
     explicit Depth(Parser& p) : parser(p) {
-      if (++parser.depth_ > kMaxRuleDepth) parser.Fail("rule_c5", absl::StrCat("nested deeper than ", kMaxRuleDepth));
+      if (++parser.depth_ > 3 * kMaxRuleDepth)
+        parser.Fail("rule_c5", absl::StrCat("nested deeper than ", kMaxRuleDepth));
     }
     ~Depth() { --parser.depth_; }
     Parser& parser;
@@ -378,7 +379,8 @@ class Parser {
       if (token.text == "]" || token.text == ")") --level;
     }
     const RuleToken& name = tokens_[name_at + 1 < tokens_.size() ? name_at + 1 : name_at];
-    if (name.kind != RuleTokenKind::kName) return Fail("rule_c2", "expected a name after 'for'");
+    const bool keyword = std::find(std::begin(kKeywords), std::end(kKeywords), name.text) != std::end(kKeywords);
+    if (name.kind != RuleTokenKind::kName || keyword) return Fail("rule_c2", "expected a name after 'for'");
     if (vars_.size() >= static_cast<size_t>(kMaxRuleVars)) return Fail("rule_c5", "comprehensions nested too deep");
     const int64_t slot = static_cast<int64_t>(vars_.size());
     vars_.push_back(name.text);

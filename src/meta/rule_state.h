@@ -16,6 +16,7 @@ namespace tare {
 
 inline constexpr int kMaxRuleCalls = 16;             // nesting of rule('…')
 inline constexpr size_t kMaxRuleList = 1 << 16;      // items of a list made by the language itself
+inline constexpr size_t kMaxRuleItems = 4'000'000;   // dims and values made for one answer
 inline constexpr int64_t kMaxRuleSteps = 4'000'000;  // nodes evaluated for one answer
 
 struct RuleContext::State {
@@ -29,6 +30,7 @@ struct RuleContext::State {
   llvm::SmallVector<Guard, 8> guards;
   int rule_depth = 0;
   int64_t steps = 0;
+  size_t items = 0;
   bool minted = false;  // the answer has fresh symbols: it must not be remembered
 
   void Begin(NodePlace at) {
@@ -37,6 +39,7 @@ struct RuleContext::State {
     guards.clear();
     rule_depth = 0;
     steps = 0;
+    items = 0;
     minted = false;
   }
 };

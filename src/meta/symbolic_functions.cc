@@ -173,8 +173,8 @@ absl::StatusOr<Value> Choose(RuleContext& rc, std::span<const Value> values) {
 constexpr RuleFunctionRow kRows[] = {
     {"fresh_number", "fresh_number(dtype) -> number", "A fresh symbol: an element of a tensor of that type.", 1, 1,
      FreshNumber},
-    {"symbolic", "symbolic(operation, a[, b]) -> number", "Arithmetic on numbers: add, sub, mul, floordiv, mod, …", 2,
-     3, Symbolic},
+    {"symbolic", "symbolic(operation, a[, b]) -> number",
+     "Arithmetic on numbers: add, sub, mul, floordiv, mod and more.", 2, 3, Symbolic},
     {"float_call", "float_call(name, x, …) -> number", "A function of module math.", 2, 3, FloatCall},
     {"choose", "choose(condition, a, b) -> number", "a or b, by a condition that may be symbolic.", 3, 3, Choose},
 };
