@@ -18,8 +18,32 @@ const Dim kOne = Dim::Static(1);
 bool IsOne(RuleContext& rc, Dim dim) { return dim.is_static() ? dim.value() == 1 : rc.EqualOrFalse(dim, kOne); }
 bool IsZero(RuleContext& rc, Dim dim) { return dim.is_static() ? dim.value() == 0 : rc.EqualOrFalse(dim, kZero); }
 bool Same(RuleContext& rc, Dim a, Dim b) { return a == b || rc.EqualOrFalse(a, b); }
+// Positive where every backed symbol is: exporters trace with extents of 2 and more, whatever range a
+// file states later. An extent of 0 leaves no elements, whose strides carry no meaning.
+// `steps` bounds the work on expressions that share parts; beyond it the answer is no.
+bool IsPositive(const SymStore& syms, ExprId expr, int& steps) {
+  if (--steps < 0) return false;
+  const auto positive = [&](ExprId arg) { return IsPositive(syms, arg, steps); };
+  switch (syms.kind(expr)) {
+    case ExprKind::kIntConst:
+      return syms.int_value(expr) > 0;
+    case ExprKind::kSymbol:
+      return syms.symbol(expr).kind == SymbolKind::kBacked;
+    case ExprKind::kAdd:
+    case ExprKind::kMul:
+      return std::ranges::all_of(syms.args(expr), positive);
+    case ExprKind::kMax:
+      return std::ranges::any_of(syms.args(expr), positive);
+    default:
+      return false;
+  }
+}
+
 Dim AtLeastOne(RuleContext& rc, Dim dim) {
-  return dim.is_static() ? Dim::Static(std::max<int64_t>(dim.value(), 1)) : rc.syms().Max(dim, kOne);
+  if (dim.is_static()) return Dim::Static(std::max<int64_t>(dim.value(), 1));
+  int steps = 64;
+  if (!dim.is_valid() || IsPositive(rc.syms(), dim.expr(), steps)) return dim;
+  return rc.syms().Max(dim, kOne);
 }
 
 // a >= b of extents or strides; a multiple counts as not less, so that 4*u0 >= u0 needs no facts.
