@@ -112,7 +112,7 @@ absl::StatusOr<Value> PutAlong(RuleContext& rc, std::span<const Value> values) {
   const TensorMeta& source = args.Tensor(3);
   TARE_RETURN_IF_ERROR(args.status());
   TARE_ASSIGN_OR_RETURN(const int64_t axis, WrapDim(dim, self.shape.size()));
-  if (index.dtype != DType::kI64) return InvalidError("put_along_c1", "index is ", Name(index.dtype), "; use i64");
+  TARE_RETURN_IF_ERROR(RequireIndexType("put_along_c1", index));
   if (index.shape.size() > 1) return InvalidError("put_along_c2", "index has rank ", index.shape.size(), ", needs 1");
   if (source.dtype != self.dtype) {
     return InvalidError("put_along_c3", "source is ", Name(source.dtype), ", the tensor ", Name(self.dtype),

@@ -19,8 +19,8 @@ bool IsMask(DType dtype) { return dtype == DType::kBool || dtype == DType::kU8; 
 
 // A fresh count of selected elements. Small extents teach nothing, as in the exporter.
 Dim MintCount(RuleContext& rc, int k, Dim most) {
-  const bool bounded = most.is_static() && most.value() > 2;
-  return rc.MintInt(k, 0, bounded ? most.value() : INT64_MAX);
+  const int64_t limit = most.is_static() ? most.value() : rc.syms().RangeOf(most, rc.facts()).max;
+  return rc.MintInt(k, 0, limit > 2 ? limit : INT64_MAX);
 }
 
 enum class Masks : bool { kRefuse, kAllow };

@@ -1,6 +1,7 @@
 #include "meta/view.h"
 
 #include <algorithm>
+#include <array>
 
 #include "ir/status.h"
 #include "llvm/ADT/SmallVector.h"
@@ -142,6 +143,27 @@ const TensorMeta* Restrided(RuleContext& rc, const TensorMeta& self, std::span<c
   return rc.NewTensor(result);
 }
 
+namespace {
+
+// A bound of a slice counted from the front and clamped to the extent; nothing where not even its
+// sign is known before run time. Source: torch/_subclasses/fake_impls.py, slice_forward.
+std::optional<SymInt> ResolveBound(RuleContext& rc, SymInt extent, Dim bound) {
+  SymStore& syms = rc.syms();
+  const Dim zero = Dim::Static(0);
+  const SymInt from_end = extent + bound;
+  const auto both = [&](ExprId x, ExprId y) { return syms.Make(ExprKind::kAnd, std::array{x, y}); };
+  const ExprId not_negative = syms.Le(zero, bound), negative = syms.Lt(bound, zero);
+  if (rc.OrFalse(both(not_negative, syms.Le(bound, extent)))) return SymInt(syms, bound);
+  if (rc.OrFalse(both(negative, syms.Le(zero, from_end)))) return from_end;
+  if (rc.OrFalse(syms.Lt(from_end, zero))) return SymInt(syms, zero);
+  if (rc.OrFalse(syms.Lt(extent, bound))) return extent;
+  if (rc.OrFalse(not_negative)) return Min(SymInt(syms, bound), extent);
+  if (rc.OrFalse(negative)) return Max(from_end, zero);
+  return std::nullopt;
+}
+
+}  // namespace
+
 TensorOr Slice(RuleContext& rc, const TensorMeta& self, int64_t dim, std::optional<Dim> start, std::optional<Dim> end,
                Dim step) {
   SymStore& syms = rc.syms();
@@ -150,31 +172,27 @@ TensorOr Slice(RuleContext& rc, const TensorMeta& self, int64_t dim, std::option
   TARE_REQUIRE(rc, syms.Le(Dim::Static(1), step),
                InvalidError("slice_c1", "step ", rc.Print(Value::Int(step)), " must be at least 1"));
   const SymInt extent(syms, self.shape[dim]);
-  // Clamps a bound that counts from the end when negative into [low, extent].
-  auto clamp = [&](SymInt bound, SymInt low) -> absl::StatusOr<SymInt> {
-    TARE_ASSIGN_OR_RETURN(const bool from_end, rc.Less(bound, zero));
-    if (from_end) bound = bound + extent;
-    TARE_ASSIGN_OR_RETURN(const bool below, rc.Less(bound, low));
-    if (below) return low;
-    TARE_ASSIGN_OR_RETURN(const bool above, rc.Less(extent, bound));
-    return above ? extent : bound;
-  };
-  SymInt from(syms, int64_t{0});
-  if (start.has_value()) {
-    TARE_ASSIGN_OR_RETURN(from, clamp(SymInt(syms, *start), from));
+  std::optional<SymInt> from(SymInt(syms, zero)), to(extent);
+  if (start.has_value()) from = ResolveBound(rc, extent, *start);
+  if (end.has_value() && syms.Constant(*end) != INT64_MAX) to = ResolveBound(rc, extent, *end);
+  std::optional<SymInt> length;
+  if (from.has_value() && to.has_value()) {
+    if (rc.OrFalse(syms.Le(*from, *to))) {
+      length = *to - *from;
+    } else if (rc.OrFalse(syms.Le(*to, *from))) {
+      length = SymInt(syms, zero);
+    } else {
+      length = Max(*to - *from, zero);
+    }
+    length = CeilDiv(*length, step);
+  } else {
+    const Dim most = extent;
+    length = SymInt(syms, rc.MintInt(0, 0, most.is_static() ? most.value() : INT64_MAX));
   }
-  SymInt to = extent;
-  if (end.has_value() && syms.Constant(*end) != INT64_MAX) {
-    TARE_ASSIGN_OR_RETURN(to, clamp(SymInt(syms, *end), from));
-  }
-  const size_t rank = self.shape.size();
-  std::span<Dim> shape = rc.NewDims(rank);
-  std::span<Dim> strides = rc.NewDims(rank);
-  std::copy(self.shape.begin(), self.shape.end(), shape.begin());
-  std::copy(self.strides.begin(), self.strides.end(), strides.begin());
-  shape[dim] = CeilDiv(to - from, step);
-  strides[dim] = SymInt(syms, self.strides[dim]) * step;
-  return Restrided(rc, self, shape, strides, from * self.strides[dim] + self.offset);
+  const SymInt stride(syms, self.strides[dim]);
+  const Dim offset = from.has_value() ? Dim(*from * stride + self.offset) : rc.MintInt(1, 0, INT64_MAX);
+  return Restrided(rc, self, WithExtent(rc, self.shape, dim, *length), WithExtent(rc, self.strides, dim, stride * step),
+                   offset);
 }
 
 TensorOr Select(RuleContext& rc, const TensorMeta& self, int64_t dim, Dim index) {
@@ -255,8 +273,7 @@ TensorOr Narrow(RuleContext& rc, const TensorMeta& self, int64_t dim, Dim start,
   };
   TARE_REQUIRE(rc, syms.Le(Dim::Static(0), from), outside());
   TARE_REQUIRE(rc, syms.Le(from + length, extent), outside());
-  return Restrided(rc, self, WithExtent(rc, self.shape, dim, length), self.strides,
-                   from * self.strides[dim] + self.offset);
+  return Slice(rc, self, dim, from, from + length, Dim::Static(1));
 }
 
 TensorOr Expand(RuleContext& rc, const TensorMeta& self, std::span<const Dim> size) {
