@@ -96,7 +96,10 @@ class Compiler {
   }
   // Adds file and op to an error of the parser, which names line and column.
   absl::Status InOp(const absl::Status& status) const {
-    return absl::Status(status.code(), absl::StrCat(file_, ": op ", op_name_, ": ", status.message()));
+    const std::string id = CheckIdOf(status);
+    std::string_view text(status.message().data(), status.message().size());
+    if (const size_t suffix = text.rfind(" ["); suffix != std::string_view::npos) text = text.substr(0, suffix);
+    return InvalidError(id, file_, ": op ", op_name_, ": ", text);
   }
 
   absl::StatusOr<toml::table> ParseFile(const RuleFile& file) {

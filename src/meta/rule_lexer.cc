@@ -82,10 +82,10 @@ absl::StatusOr<std::vector<RuleToken>> LexRule(std::string_view text) {
       token.text = text.substr(at, length);
       at += length;
     } else {
-      const std::string shown = absl::ascii_isprint(c)
-                                    ? std::string(1, c)
-                                    : absl::StrCat("byte ", static_cast<int>(static_cast<unsigned char>(c)));
-      return LexError(absl::StrCat("unexpected ", shown), at);
+      if (absl::ascii_isprint(static_cast<unsigned char>(c))) {
+        return LexError(absl::StrCat("unexpected ", absl::string_view(&text[at], 1)), at);
+      }
+      return LexError(absl::StrCat("unexpected byte ", static_cast<int>(static_cast<unsigned char>(c))), at);
     }
     tokens.push_back(std::move(token));
   }

@@ -109,7 +109,7 @@ class Parser {
       case RuleTokenKind::kFloat:
         return "a number";
       default:
-        return absl::StrCat("'", Now().text, "'");
+        return absl::StrCat("'", TextPiece(Now().text), "'");
     }
   }
 
@@ -383,7 +383,7 @@ class Parser {
     if (name.kind != RuleTokenKind::kName || keyword) return Fail("rule_c2", "expected a name after 'for'");
     if (vars_.size() >= static_cast<size_t>(kMaxRuleVars)) return Fail("rule_c5", "comprehensions nested too deep");
     const int64_t slot = static_cast<int64_t>(vars_.size());
-    vars_.push_back(name.text);
+    vars_.emplace_back(name.text);
     const uint32_t body = Ternary();
     if (!error_.ok()) return kNoRuleNode;
     if (at_ != name_at) return Fail("rule_c2", absl::StrCat("expected 'for', found ", Shown()));
@@ -392,7 +392,7 @@ class Parser {
     if (!TakeWord("in")) return Fail("rule_c2", absl::StrCat("expected 'in', found ", Shown()));
     vars_.pop_back();  // the list does not see the variable
     const uint32_t list = Or();
-    vars_.push_back(name.text);
+    vars_.emplace_back(name.text);
     std::vector<uint32_t> children = {body, list};
     if (TakeWord("if")) children.push_back(Or());
     vars_.pop_back();
@@ -410,7 +410,7 @@ class Parser {
     for (std::string_view keyword : kKeywords) {
       if (token.text == keyword) {
         --at_;
-        return Fail("rule_c2", absl::StrCat("expected a value, found '", token.text, "'"));
+        return Fail("rule_c2", absl::StrCat("expected a value, found '", TextPiece(token.text), "'"));
       }
     }
     for (size_t i = vars_.size(); i-- > 0;) {
@@ -436,7 +436,7 @@ class Parser {
     if (token.text == "strided")
       return Add(RuleOp::kLayoutName, {}, token.offset, static_cast<int64_t>(Layout::kStrided));
     --at_;
-    return Fail("rule_c3", absl::StrCat("unknown name '", token.text, "'"));
+    return Fail("rule_c3", absl::StrCat("unknown name '", TextPiece(token.text), "'"));
   }
 
   uint32_t Call(const RuleToken& name) {
@@ -446,7 +446,7 @@ class Parser {
     const int function = FindRuleFunction(name.text);
     if (function < 0) {
       at_ = name_at;
-      return Fail("rule_c3", absl::StrCat("unknown function '", name.text, "'"));
+      return Fail("rule_c3", absl::StrCat("unknown function '", TextPiece(name.text), "'"));
     }
     const std::vector<uint32_t> items = Items(")");
     if (!error_.ok()) return kNoRuleNode;
@@ -456,8 +456,8 @@ class Parser {
         std::any_of(items.begin(), items.end(), [&](uint32_t item) { return arrays_.nodes[item].op == RuleOp::kStar; });
     if (!spread && (count < row.min_args || (row.max_args >= 0 && count > row.max_args))) {
       at_ = name_at;
-      return Fail("rule_c4",
-                  absl::StrCat(name.text, " got ", count, " arguments; its signature is ", TextPiece(row.signature)));
+      return Fail("rule_c4", absl::StrCat(TextPiece(name.text), " got ", count, " arguments; its signature is ",
+                                          TextPiece(row.signature)));
     }
     return Add(RuleOp::kCall, items, name.offset, function);
   }
@@ -469,7 +469,7 @@ class Parser {
     const std::vector<uint32_t> items = Items(")");
     if (!error_.ok()) return kNoRuleNode;
     const uint32_t node = Add(RuleOp::kRule, items, name.offset, -1);
-    if (node != kNoRuleNode) pending_.push_back({node, op.text});
+    if (node != kNoRuleNode) pending_.push_back({node, std::string(op.text)});
     return node;
   }
 
