@@ -1,7 +1,55 @@
 // Numbers, symbols and tensor metadata.
+#include <algorithm>
+#include <cmath>
+
 #include "formats/pt2/writer.h"
 
 namespace tare::pt2 {
+namespace {
+
+// Value of a float expression under the hints of its symbols; none for what has no hint. Expressions
+// are at most kMaxExprDepth deep.
+std::optional<double> FloatHint(const SymStore& syms, ExprId expr) {
+  if (syms.type(expr) == ExprType::kInt) {
+    const std::optional<int64_t> hint = syms.Hint(expr);
+    return hint ? std::optional<double>(static_cast<double>(*hint)) : std::nullopt;
+  }
+  const ExprKind kind = syms.kind(expr);
+  if (kind == ExprKind::kFloatConst) return syms.float_value(expr);
+  std::vector<double> args;
+  for (const ExprId arg : syms.args(expr)) {
+    if (syms.type(arg) == ExprType::kBool) return std::nullopt;
+    const std::optional<double> value = FloatHint(syms, arg);
+    if (!value) return std::nullopt;
+    args.push_back(*value);
+  }
+  if (args.empty()) return std::nullopt;
+  double result = args[0];
+  switch (kind) {
+    case ExprKind::kAdd:
+      for (size_t i = 1; i < args.size(); ++i) result += args[i];
+      return result;
+    case ExprKind::kMul:
+      for (size_t i = 1; i < args.size(); ++i) result *= args[i];
+      return result;
+    case ExprKind::kMax:
+      return *std::max_element(args.begin(), args.end());
+    case ExprKind::kMin:
+      return *std::min_element(args.begin(), args.end());
+    case ExprKind::kPow:
+      return args.size() == 2 ? std::optional(std::pow(args[0], args[1])) : std::nullopt;
+    case ExprKind::kTrueDiv:
+      return args.size() == 2 && args[1] != 0 ? std::optional(args[0] / args[1]) : std::nullopt;
+    case ExprKind::kToFloat:
+      return result;
+    case ExprKind::kSqrt:
+      return result >= 0 ? std::optional(std::sqrt(result)) : std::nullopt;
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace
 
 void WriteExpr(Writer& writer, ExprId expr) {
   SymStore& syms = writer.context.syms;
@@ -10,8 +58,12 @@ void WriteExpr(Writer& writer, ExprId expr) {
     writer.symbols.emplace(std::string(row.name), row);
   }
   writer.json.BeginObject().Key("expr_str").String(syms.PrintSrepr(expr)).Key("hint");
-  const std::optional<int64_t> hint = syms.type(expr) == ExprType::kFloat ? std::nullopt : syms.Hint(expr);
-  if (!hint) {
+  const bool is_float = syms.type(expr) == ExprType::kFloat;
+  const std::optional<double> real = is_float ? FloatHint(syms, expr) : std::nullopt;
+  const std::optional<int64_t> hint = is_float ? std::nullopt : syms.Hint(expr);
+  if (real) {
+    writer.json.BeginObject().Key("as_float").Float(*real).EndObject();
+  } else if (!hint) {
     writer.json.Null();
   } else if (syms.type(expr) == ExprType::kBool) {
     writer.json.BeginObject().Key("as_bool").Bool(*hint != 0).EndObject();
