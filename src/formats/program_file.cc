@@ -26,6 +26,12 @@ absl::Status SystemError(int error, std::string_view what) {
   return absl::ErrnoToStatus(error, absl::StrCat(TextPiece(what)));
 }
 
+// The system says NotFound and FailedPrecondition of paths; those mean other things outside.
+absl::Status AsFileError(const absl::Status& status) {
+  if (!absl::IsNotFound(status) && !absl::IsFailedPrecondition(status)) return status;
+  return absl::PermissionDeniedError(status.message());
+}
+
 absl::Status WriteText(std::string_view text, const std::string& path) {
   File file(std::fopen(path.c_str(), "wbx"));
   if (file == nullptr) return SystemError(errno, "cannot create the file");
@@ -64,7 +70,7 @@ absl::StatusOr<Program> ReadProgramFile(Context& context, std::string_view path)
 
 absl::Status WriteProgramFile(const Program& program, std::string_view path) {
   const std::string name(path);
-  if (path.ends_with(".pt2")) return WritePt2(program, name);
+  if (path.ends_with(".pt2")) return AsFileError(WritePt2(program, name));
   if (!path.ends_with(".tare")) return absl::NotFoundError("the ending of an output file is .pt2 or .tare");
   const std::string temporary = absl::StrCat(name, ".", getpid(), ".part");
   absl::Status status = WriteText(PrintProgram(*program.context, program), temporary);
@@ -72,7 +78,7 @@ absl::Status WriteProgramFile(const Program& program, std::string_view path) {
     status = SystemError(errno, "cannot rename the finished file");
   }
   if (!status.ok()) std::remove(temporary.c_str());
-  return status;
+  return AsFileError(status);
 }
 
 }  // namespace tare

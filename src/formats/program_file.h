@@ -16,7 +16,8 @@ namespace tare {
 absl::StatusOr<Program> ReadProgramFile(Context& context, std::string_view path);
 
 // The format is that of the ending, .pt2 or .tare. Written under a temporary name beside `path` and
-// renamed: a failure leaves no file behind and an old one as it was.
+// renamed: a failure leaves no file behind and an old one as it was. Errors: NotFound for another
+// ending, Unimplemented of the format, others of the system.
 absl::Status WriteProgramFile(const Program& program, std::string_view path);
 
 // The whole of a file of at most `limit` bytes. Errors: NotFound, PermissionDenied, ResourceExhausted.

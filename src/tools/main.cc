@@ -23,7 +23,9 @@ using namespace tare;
 void ExitAsBug(int) { _exit(kExitBug); }
 
 void AddOpsFiles(CLI::App* verb, std::vector<std::string>& ops_files) {
-  verb->add_option("--ops", ops_files, "Rows of further ops, as in docs/rules.md")->type_name("FILE")->take_all();
+  verb->add_option("--ops", ops_files, "Rows of further ops, as in docs/rules.md")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
 }
 
 CLI::App* AddVerb(CLI::App& app, const char* name, const char* what, const char* example) {
@@ -147,6 +149,10 @@ int Run(int argc, char** argv) {
   AddOps(app, ops, exit_code);
   AddPasses(app, passes, exit_code);
   AddBench(app, bench, exit_code);
+  if (argc > 1 && argv[1][0] != '-' && app.get_subcommand_no_throw(argv[1]) == nullptr) {
+    std::cerr << "tare: error: " << argv[1] << ": no such verb; see tare --help\n";
+    return kExitUsage;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
