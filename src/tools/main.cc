@@ -124,6 +124,11 @@ void AddBench(CLI::App& app, BenchOptions& o, int& exit_code) {
   verb->callback([&] { exit_code = RunBench(o); });
 }
 
+bool HasVerb(CLI::App& app, const std::string& name) {
+  const std::vector<CLI::App*> verbs = app.get_subcommands([&](CLI::App* verb) { return verb->check_name(name); });
+  return !verbs.empty();
+}
+
 int Run(int argc, char** argv) {
   CLI::App app("tare keeps tensor programs without the tensors: shapes, dtypes, layouts, and rewrites them.", "tare");
   app.set_version_flag("--version", "tare " TARE_VERSION);
@@ -149,7 +154,7 @@ int Run(int argc, char** argv) {
   AddOps(app, ops, exit_code);
   AddPasses(app, passes, exit_code);
   AddBench(app, bench, exit_code);
-  if (argc > 1 && argv[1][0] != '-' && app.get_subcommand_no_throw(argv[1]) == nullptr) {
+  if (argc > 1 && argv[1][0] != '-' && !HasVerb(app, argv[1])) {
     std::cerr << "tare: error: " << argv[1] << ": no such verb; see tare --help\n";
     return kExitUsage;
   }
