@@ -34,11 +34,9 @@ c++ $flags "$consumer/consumer.cc" -o "$scratch/shared" $(pkg-config --cflags --
 ldd "$scratch/shared" | grep -q libtare.so
 
 echo "--- C++, static"
-mkdir "$scratch/static_only"
-ln -s "$libdir/libtare.a" "$scratch/static_only/"
 # shellcheck disable=SC2046
-c++ $flags "$consumer/consumer.cc" -o "$scratch/static" -L"$scratch/static_only" \
-  $(pkg-config --cflags --libs --static tare | sed "s#-L$libdir##")
+c++ $flags "$consumer/consumer.cc" -o "$scratch/static" \
+  $(pkg-config --cflags --libs --static tare | sed 's/-ltare\b/-l:libtare.a/')
 env -u LD_LIBRARY_PATH "$scratch/static" "$program"
 if ldd "$scratch/static" | grep -q libtare.so; then exit 1; fi
 
