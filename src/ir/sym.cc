@@ -69,10 +69,22 @@ std::optional<int64_t> SymStore::Constant(Dim a) const {
 ExprId SymStore::Float(double value) { return impl_->Float(value); }
 ExprId SymStore::Bool(bool value) { return impl_->Bool(value); }
 ExprId SymStore::FloatSymbol(const SymbolRow& row) { return impl_->Symbol(row); }
-ExprId SymStore::Eq(Dim a, Dim b) { return impl_->Compare(ExprKind::kEq, OfDim(a), OfDim(b)); }
-ExprId SymStore::Ne(Dim a, Dim b) { return impl_->Compare(ExprKind::kNe, OfDim(a), OfDim(b)); }
-ExprId SymStore::Lt(Dim a, Dim b) { return impl_->Compare(ExprKind::kLt, OfDim(a), OfDim(b)); }
-ExprId SymStore::Le(Dim a, Dim b) { return impl_->Compare(ExprKind::kLe, OfDim(a), OfDim(b)); }
+ExprId SymStore::Eq(Dim a, Dim b) {
+  if (a.is_static() && b.is_static()) return impl_->Bool(a.value() == b.value());
+  return impl_->Compare(ExprKind::kEq, OfDim(a), OfDim(b));
+}
+ExprId SymStore::Ne(Dim a, Dim b) {
+  if (a.is_static() && b.is_static()) return impl_->Bool(a.value() != b.value());
+  return impl_->Compare(ExprKind::kNe, OfDim(a), OfDim(b));
+}
+ExprId SymStore::Lt(Dim a, Dim b) {
+  if (a.is_static() && b.is_static()) return impl_->Bool(a.value() < b.value());
+  return impl_->Compare(ExprKind::kLt, OfDim(a), OfDim(b));
+}
+ExprId SymStore::Le(Dim a, Dim b) {
+  if (a.is_static() && b.is_static()) return impl_->Bool(a.value() <= b.value());
+  return impl_->Compare(ExprKind::kLe, OfDim(a), OfDim(b));
+}
 ExprId SymStore::Not(ExprId a) { return impl_->Not(a); }
 ExprId SymStore::Make(ExprKind kind, std::span<const ExprId> args, std::string_view name) {
   return impl_->Make(kind, args, name);

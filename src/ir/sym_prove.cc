@@ -89,6 +89,8 @@ Tri SymStore::Impl::ProveEqual(ExprId a, ExprId b, const Facts* facts) {
 
 Tri SymStore::Prove(ExprId boolean, const Facts* facts) {
   if (!boolean.has_value()) return Tri::kUnknown;
+  if (boolean == impl_->Bool(true)) return Tri::kYes;
+  if (boolean == impl_->Bool(false)) return Tri::kNo;
   const ExprId e = impl_->Refined(boolean, facts);
   return e.has_value() ? impl_->ProveRefined(e, facts) : Tri::kUnknown;
 }

@@ -20,22 +20,8 @@ absl::Status NoList(RuleContext& rc, const Value& value) {
   return InvalidError("rule_args_c1", "expected a list, found ", rc.Print(value));
 }
 
-absl::StatusOr<Value> Len(RuleContext& rc, Args args) {
-  if (args[0].kind == ValueKind::kString) return Value::Int(Dim::Static(static_cast<int64_t>(args[0].text().size())));
-  if (!IsList(args[0])) return NoList(rc, args[0]);
-  return Value::Int(Dim::Static(static_cast<int64_t>(LengthOf(args[0]))));
-}
-
-absl::StatusOr<Value> Rank(RuleContext& rc, Args args) {
-  if (args[0].kind == ValueKind::kTensor) {
-    return Value::Int(Dim::Static(static_cast<int64_t>(args[0].tensor->shape.size())));
-  }
-  if (IsList(args[0])) return Len(rc, args);
-  const bool number = AsInt(args[0]) || args[0].kind == ValueKind::kFloat || args[0].kind == ValueKind::kSymFloat ||
-                      args[0].kind == ValueKind::kComplex || args[0].kind == ValueKind::kSymBool;
-  if (number) return Value::Int(Dim::Static(0));
-  return InvalidError("rule_args_c1", "rank of ", rc.Print(args[0]));
-}
+absl::StatusOr<Value> Len(RuleContext& rc, Args args) { return LenOf(rc, args[0]); }
+absl::StatusOr<Value> Rank(RuleContext& rc, Args args) { return RankOf(rc, args[0]); }
 
 // The items of one list, or the arguments themselves.
 llvm::SmallVector<Value, 8> Operands(Args args) {

@@ -50,10 +50,17 @@ enum class RuleOp : uint8_t {
   kStar,   // child
   kCall,   // value: index of the function table; children: arguments
   kRule,   // value: rule of the set; children: arguments in schema order
-  kFor,    // value: slot of the variable; children: body, list, and optionally a condition
+  kRank,   // the functions rank, len and is_none, without a call; child
+  kLen,
+  kIsNone,
+  kFor,  // value: slot of the variable; children: body, list, and optionally a condition
 };
 
 enum class RuleField : uint8_t { kShape, kDType, kStrides, kOffset, kDevice, kLayout };
+
+// Flag of RuleNode::detail: below the node there are only constants, arguments, variables, fields,
+// elements, arithmetic and comparisons, so that it can be evaluated without bookkeeping.
+inline constexpr uint8_t kSimpleRule = 0x80;
 
 struct RuleNode {
   RuleOp op = RuleOp::kNone;

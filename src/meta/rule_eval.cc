@@ -9,6 +9,7 @@
 #include "meta/function_table.h"
 #include "meta/rule_operators.h"
 #include "meta/rule_parser.h"
+#include "meta/rule_simple.h"
 #include "meta/rule_state.h"
 
 namespace tare {
@@ -135,15 +136,26 @@ class Activation {
   // --- expressions
 
   absl::StatusOr<Value> Eval(uint32_t index) {
+    const RuleNode& node = table_.nodes[index];
+    Value simple;
+    if ((node.detail & kSimpleRule) != 0 ? EvalSimple({table_, rc_.syms(), args_, vars_}, node, simple)
+                                         : DoneLet(node, simple))
+      return simple;
     if (depth_ >= kMaxDepth || ++state_.steps > kMaxRuleSteps || state_.items > kMaxRuleItems) {
       return At(InvalidError("rule_c9", "the rule takes too much work"), index);
     }
     ++depth_;
-    auto value = Dispatch(table_.nodes[index]);
+    auto value = Dispatch(node);
     --depth_;
     if (!value.ok()) return At(value.status(), index);
     return value;
   }
+  bool DoneLet(const RuleNode& node, Value& value) const {
+    if (node.op != RuleOp::kLet || let_states_[static_cast<size_t>(node.value)] != kDone) return false;
+    value = lets_[static_cast<size_t>(node.value)];
+    return true;
+  }
+
   // A fault of the row gets the row's place, once; anything else is a fault of the call.
   absl::Status At(const absl::Status& status, uint32_t index) const {
     const std::string id = CheckIdOf(status);
@@ -163,30 +175,8 @@ class Activation {
 
   absl::StatusOr<Value> Dispatch(const RuleNode& node) {
     switch (node.op) {
-      case RuleOp::kNone:
-        return Value::None();
-      case RuleOp::kTrue:
-        return Value::Bool(true);
-      case RuleOp::kFalse:
-        return Value::Bool(false);
-      case RuleOp::kInt:
-        return Value::Int(node.value >= 0 ? Dim::Static(node.value) : rc_.syms().Int(node.value));
-      case RuleOp::kFloat:
-        return Value::Float(std::bit_cast<double>(node.value));
-      case RuleOp::kText:
-        return Value::String(table_.texts[node.value]);
-      case RuleOp::kDType:
-        return Value::OfDType(static_cast<DType>(node.value));
-      case RuleOp::kMemoryFormat:
-        return Value::OfMemoryFormat(static_cast<MemoryFormat>(node.value));
-      case RuleOp::kLayoutName:
-        return Value::OfLayout(static_cast<Layout>(node.value));
-      case RuleOp::kArg:
-        return args_[static_cast<size_t>(node.value)];
       case RuleOp::kLet:
         return Let(static_cast<size_t>(node.value));
-      case RuleOp::kVar:
-        return vars_[node.value];
       case RuleOp::kAnd:
       case RuleOp::kOr:
         return Logical(node);
@@ -196,12 +186,21 @@ class Activation {
         TARE_ASSIGN_OR_RETURN(const bool yes, Truth(rc_, condition));
         return Eval(links[yes ? 1 : 2]);
       }
-      case RuleOp::kField:
+      case RuleOp::kField: {
+        TARE_ASSIGN_OR_RETURN(const Value value, Eval(Links(node)[0]));
+        return FieldOf(rc_, static_cast<RuleField>(node.detail & ~kSimpleRule), value);
+      }
       case RuleOp::kNeg:
       case RuleOp::kNot: {
         TARE_ASSIGN_OR_RETURN(const Value value, Eval(Links(node)[0]));
-        if (node.op == RuleOp::kField) return FieldOf(rc_, static_cast<RuleField>(node.detail), value);
         return node.op == RuleOp::kNeg ? ApplyNeg(rc_, value) : ApplyNot(rc_, value);
+      }
+      case RuleOp::kRank:
+      case RuleOp::kLen:
+      case RuleOp::kIsNone: {
+        TARE_ASSIGN_OR_RETURN(const Value value, Eval(Links(node)[0]));
+        if (node.op == RuleOp::kIsNone) return Value::Bool(value.is_none());
+        return node.op == RuleOp::kRank ? RankOf(rc_, value) : LenOf(rc_, value);
       }
       case RuleOp::kSlice: {
         const auto links = Links(node);
@@ -297,7 +296,7 @@ class Activation {
   }
 
   absl::StatusOr<Value> Call(const RuleNode& node, std::span<const Value> items) {
-    const RuleFunctionRow& function = FunctionTable()[static_cast<size_t>(node.value)];
+    const RuleFunctionRow& function = state_.functions[static_cast<size_t>(node.value)];
     const int count = static_cast<int>(items.size());
     if (count < function.min_args || (function.max_args >= 0 && count > function.max_args)) {
       return InvalidError("rule_c8", function.name, " got ", count, " arguments");
@@ -349,71 +348,10 @@ class Activation {
   int depth_;
 };
 
-absl::StatusOr<MetaId> InternTensor(RuleContext& rc, const TensorMeta& tensor) {
-  if (tensor.shape.size() > static_cast<size_t>(kMaxRank)) {
-    return InvalidError("rank_limit", "rank ", tensor.shape.size(), " exceeds ", kMaxRank);
-  }
-  int64_t elements = 1;
-  bool overflow = false, empty = false;
-  for (Dim dim : tensor.shape) {
-    if (!dim.is_valid()) return InvalidError("overflow", "a size does not fit 64 bits");
-    if (dim.is_static()) {
-      empty |= dim == 0;
-      if (dim != 0) overflow |= __builtin_mul_overflow(elements, dim.value(), &elements) || elements > kMaxElements;
-    } else if (const auto constant = rc.syms().Constant(dim); constant && *constant < 0) {
-      return InvalidError("negative_size", "the result would have size ", *constant);
-    }
-  }
-  if (overflow && !empty) return InvalidError("numel_overflow", "the result has too many elements");
-  for (Dim stride : tensor.strides) {
-    if (!stride.is_valid()) return InvalidError("overflow", "a stride does not fit 64 bits");
-  }
-  if (!tensor.offset.is_valid()) return InvalidError("overflow", "the storage offset does not fit 64 bits");
-  return rc.context().metas.Tensor(tensor);
-}
-
-absl::StatusOr<MetaId> Intern(RuleContext& rc, const Value& value, int depth) {
-  MetaStore& metas = rc.context().metas;
-  switch (value.kind) {
-    case ValueKind::kTensor:
-      return InternTensor(rc, *value.tensor);
-    case ValueKind::kNone:
-      return metas.None();
-    case ValueKind::kInt:
-      if (!value.dim.is_valid()) return InvalidError("overflow", "the result does not fit 64 bits");
-      return metas.Int(value.dim);
-    case ValueKind::kFloat:
-      return metas.Float(rc.syms().Float(value.real));
-    case ValueKind::kSymFloat:
-      return metas.Float(value.expr);
-    case ValueKind::kBool:
-      return metas.Bool(rc.syms().Bool(value.flag));
-    case ValueKind::kSymBool:
-      return metas.Bool(value.expr);
-    case ValueKind::kString:
-      return metas.String(value.text());
-    case ValueKind::kInts:
-    case ValueKind::kList:
-    case ValueKind::kTuple: {
-      if (depth > 8) return InvalidError("rule_c9", "the result is nested too deep");
-      llvm::SmallVector<MetaId, 8> items;
-      for (size_t i = 0; i < LengthOf(value); ++i) {
-        TARE_ASSIGN_OR_RETURN(const MetaId item, Intern(rc, ItemOf(value, i), depth + 1));
-        items.push_back(item);
-      }
-      return value.kind == ValueKind::kTuple ? metas.Tuple(items) : metas.List(items);
-    }
-    default:
-      return InvalidError("rule_c8", rc.Print(value), " is no result");
-  }
-}
-
 }  // namespace
 
 absl::StatusOr<Value> EvaluateRule(RuleContext::State& state, const Rule& rule, std::span<const Value> args) {
   return Activation(state, rule, args, 0).Run();
 }
-
-absl::StatusOr<MetaId> InternResult(RuleContext& rc, const Value& result) { return Intern(rc, result, 0); }
 
 }  // namespace tare

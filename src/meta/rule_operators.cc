@@ -377,6 +377,22 @@ absl::StatusOr<Value> SliceOf(RuleContext& rc, const Value& list, const Value& b
   return MakeList(rc, list.items().subspan(first, count));
 }
 
+absl::StatusOr<Value> LenOf(RuleContext& rc, const Value& value) {
+  if (value.kind == ValueKind::kString) return Value::Int(Dim::Static(static_cast<int64_t>(value.text().size())));
+  if (!IsList(value)) return InvalidError("rule_args_c1", "expected a list, found ", rc.Print(value));
+  return Value::Int(Dim::Static(static_cast<int64_t>(LengthOf(value))));
+}
+
+absl::StatusOr<Value> RankOf(RuleContext& rc, const Value& value) {
+  if (value.kind == ValueKind::kTensor)
+    return Value::Int(Dim::Static(static_cast<int64_t>(value.tensor->shape.size())));
+  if (IsList(value)) return LenOf(rc, value);
+  const bool number =
+      AsInt(value) || IsFloat(value) || value.kind == ValueKind::kComplex || value.kind == ValueKind::kSymBool;
+  if (number) return Value::Int(Dim::Static(0));
+  return InvalidError("rule_args_c1", "rank of ", rc.Print(value));
+}
+
 absl::StatusOr<Value> FieldOf(RuleContext& rc, RuleField field, const Value& value) {
   if (value.kind != ValueKind::kTensor) {
     // A number where a tensor may stand has no dims.

@@ -23,6 +23,9 @@ absl::StatusOr<Value> ElementOf(RuleContext& rc, const Value& list, const Value&
 absl::StatusOr<Value> SliceOf(RuleContext& rc, const Value& list, const Value& begin, const Value& end);
 absl::StatusOr<Value> FieldOf(RuleContext& rc, RuleField field, const Value& value);
 
+absl::StatusOr<Value> RankOf(RuleContext& rc, const Value& value);
+absl::StatusOr<Value> LenOf(RuleContext& rc, const Value& value);
+
 // kInts when all are integers, else a kList.
 Value MakeList(RuleContext& rc, std::span<const Value> items);
 size_t LengthOf(const Value& list);  // of kInts, kList, kTuple; else 0

@@ -61,6 +61,26 @@ std::optional<RuleField> FieldByName(std::string_view name) {
   return std::nullopt;
 }
 
+bool IsSimple(RuleOp op) {
+  switch (op) {
+    case RuleOp::kLet:
+    case RuleOp::kSlice:
+    case RuleOp::kIn:
+    case RuleOp::kNotIn:
+    case RuleOp::kDiv:
+    case RuleOp::kIf:
+    case RuleOp::kList:
+    case RuleOp::kTuple:
+    case RuleOp::kStar:
+    case RuleOp::kCall:
+    case RuleOp::kRule:
+    case RuleOp::kFor:
+      return false;
+    default:
+      return true;
+  }
+}
+
 // Recursive descent; one method per level of precedence. The first error ends the parse.
 class Parser {
  public:
@@ -142,10 +162,13 @@ class Parser {
     node.value = value;
     node.place = PackPlace(PlaceOf(offset));
     int height = 0;
+    bool simple = IsSimple(op);
     for (uint32_t child : children) {
       if (child == kNoRuleNode) return kNoRuleNode;
       height = std::max<int>(height, heights_[child - base_]);
+      simple = simple && (arrays_.nodes[child].detail & kSimpleRule) != 0;
     }
+    if (simple) node.detail |= kSimpleRule;
     if (height >= kMaxRuleDepth) return Fail("rule_c5", absl::StrCat("nested deeper than ", kMaxRuleDepth));
     heights_.push_back(static_cast<uint8_t>(height + 1));
     return arrays_.Add(node, children);
@@ -458,6 +481,11 @@ class Parser {
       at_ = name_at;
       return Fail("rule_c4", absl::StrCat(TextPiece(name.text), " got ", count, " arguments; its signature is ",
                                           TextPiece(row.signature)));
+    }
+    if (!spread) {
+      if (name.text == "rank") return Add(RuleOp::kRank, items, name.offset);
+      if (name.text == "len") return Add(RuleOp::kLen, items, name.offset);
+      if (name.text == "is_none") return Add(RuleOp::kIsNone, items, name.offset);
     }
     return Add(RuleOp::kCall, items, name.offset, function);
   }

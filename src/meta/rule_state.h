@@ -9,6 +9,7 @@
 #include "ir/inferrer.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Allocator.h"
+#include "meta/function_table.h"
 #include "meta/rule_context.h"
 #include "meta/rule_set.h"
 
@@ -26,6 +27,7 @@ struct RuleContext::State {
   const Bodies* bodies = nullptr;
   std::string_view spec;
   NodePlace place;
+  std::span<const RuleFunctionRow> functions = FunctionTable();
   llvm::BumpPtrAllocator arena;
   llvm::SmallVector<Guard, 8> guards;
   int rule_depth = 0;

@@ -1,0 +1,149 @@
+// Evaluates nodes marked kSimpleRule without statuses and bookkeeping: checks and shapes of static
+// tensors are made of them. rule_eval.cc is the ordinary way, and the twin of this one.
+#pragma once
+
+#include <bit>
+#include <span>
+
+#include "ir/sym.h"
+#include "meta/rule_code.h"
+#include "meta/rule_operators.h"
+#include "meta/value.h"
+
+namespace tare {
+
+struct SimpleScope {
+  const RuleTable& table;
+  SymStore& syms;
+  std::span<const Value> args;
+  const Value* vars;
+};
+
+inline bool SimpleUnary(const RuleNode& node, const Value& a, Value& value) {
+  const TensorMeta* const tensor = a.kind == ValueKind::kTensor ? a.tensor : nullptr;
+  switch (node.op) {
+    case RuleOp::kField: {
+      if (tensor == nullptr) return false;
+      const auto field = static_cast<RuleField>(node.detail & ~kSimpleRule);
+      if (field > RuleField::kStrides) return false;
+      value = field == RuleField::kDType ? Value::OfDType(tensor->dtype)
+                                         : Value::Ints(field == RuleField::kShape ? tensor->shape : tensor->strides);
+      return true;
+    }
+    case RuleOp::kRank:
+    case RuleOp::kLen: {
+      const bool list = node.op == RuleOp::kLen || tensor == nullptr;
+      if (list && !IsList(a)) return false;
+      value = Value::Int(Dim::Static(static_cast<int64_t>(list ? LengthOf(a) : tensor->shape.size())));
+      return true;
+    }
+    case RuleOp::kIsNone:
+      value = Value::Bool(a.is_none());
+      return true;
+    case RuleOp::kNot:
+      if (a.kind != ValueKind::kBool) return false;
+      value = Value::Bool(!a.flag);
+      return true;
+    default:
+      return false;
+  }
+}
+inline bool SimplePair(RuleOp op, const Value& a, const Value& b, Value& value) {
+  if (op == RuleOp::kIndex) {
+    if (a.kind != ValueKind::kInts || b.kind != ValueKind::kInt || !b.dim.is_static()) return false;
+    if (static_cast<size_t>(b.dim.value()) >= a.dims().size()) return false;
+    value = Value::Int(a.dims()[static_cast<size_t>(b.dim.value())]);
+    return true;
+  }
+  if (a.kind == ValueKind::kDType && b.kind == ValueKind::kDType && (op == RuleOp::kEq || op == RuleOp::kNe)) {
+    value = Value::Bool((a.dtype == b.dtype) == (op == RuleOp::kEq));
+    return true;
+  }
+  if (a.kind != ValueKind::kInt || b.kind != ValueKind::kInt || !a.dim.is_static() || !b.dim.is_static()) return false;
+  const int64_t x = a.dim.value(), y = b.dim.value();
+  int64_t result = 0;
+  switch (op) {
+    case RuleOp::kEq:
+      return value = Value::Bool(x == y), true;
+    case RuleOp::kNe:
+      return value = Value::Bool(x != y), true;
+    case RuleOp::kLt:
+      return value = Value::Bool(x < y), true;
+    case RuleOp::kLe:
+      return value = Value::Bool(x <= y), true;
+    case RuleOp::kGt:
+      return value = Value::Bool(x > y), true;
+    case RuleOp::kGe:
+      return value = Value::Bool(x >= y), true;
+    case RuleOp::kAdd:
+      if (__builtin_add_overflow(x, y, &result)) return false;
+      return value = Value::Int(Dim::Static(result)), true;
+    case RuleOp::kSub:
+      return value = Value::Int(Dim::Static(x - y)), x >= y;
+    case RuleOp::kMul:
+      if (__builtin_mul_overflow(x, y, &result)) return false;
+      return value = Value::Int(Dim::Static(result)), true;
+    case RuleOp::kFloorDiv:
+      if (y == 0) return false;
+      return value = Value::Int(Dim::Static(x / y)), true;
+    case RuleOp::kMod:
+      if (y == 0) return false;
+      return value = Value::Int(Dim::Static(x % y)), true;
+    default:
+      return false;
+  }
+}
+
+// The common case of a simple node: constants, arguments, static integers. False where anything
+// else is met, also errors; then the ordinary way is taken.
+inline bool EvalSimple(const SimpleScope& scope, const RuleNode& node, Value& value) {
+  switch (node.op) {
+    case RuleOp::kNone:
+      value = Value::None();
+      return true;
+    case RuleOp::kTrue:
+    case RuleOp::kFalse:
+      value = Value::Bool(node.op == RuleOp::kTrue);
+      return true;
+    case RuleOp::kInt:
+      value = Value::Int(node.value >= 0 ? Dim::Static(node.value) : scope.syms.Int(node.value));
+      return true;
+    case RuleOp::kFloat:
+      value = Value::Float(std::bit_cast<double>(node.value));
+      return true;
+    case RuleOp::kText:
+      value = Value::String(scope.table.texts[static_cast<size_t>(node.value)]);
+      return true;
+    case RuleOp::kDType:
+      value = Value::OfDType(static_cast<DType>(node.value));
+      return true;
+    case RuleOp::kMemoryFormat:
+      value = Value::OfMemoryFormat(static_cast<MemoryFormat>(node.value));
+      return true;
+    case RuleOp::kLayoutName:
+      value = Value::OfLayout(static_cast<Layout>(node.value));
+      return true;
+    case RuleOp::kArg:
+      value = scope.args[static_cast<size_t>(node.value)];
+      return true;
+    case RuleOp::kVar:
+      value = scope.vars[node.value];
+      return true;
+    default:
+      break;
+  }
+  Value a;
+  if (!EvalSimple(scope, scope.table.nodes[scope.table.links[node.links]], a)) return false;
+  if (node.num_links == 1) return SimpleUnary(node, a, value);
+  const bool logical = node.op == RuleOp::kAnd || node.op == RuleOp::kOr;
+  if (logical && a.kind == ValueKind::kBool && a.flag == (node.op == RuleOp::kOr)) {
+    value = a;
+    return true;
+  }
+  Value b;
+  if (!EvalSimple(scope, scope.table.nodes[scope.table.links[node.links + 1]], b)) return false;
+  return logical ? (value = b, a.kind == ValueKind::kBool && b.kind == ValueKind::kBool)
+                 : SimplePair(node.op, a, b, value);
+}
+
+}  // namespace tare
