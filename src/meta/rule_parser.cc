@@ -17,7 +17,34 @@ uint32_t RuleArrays::Text(std::string_view text) {
   return it->second;
 }
 
+namespace {
+
+bool IsSimple(RuleOp op) {
+  switch (op) {
+    case RuleOp::kLet:
+    case RuleOp::kSlice:
+    case RuleOp::kIn:
+    case RuleOp::kNotIn:
+    case RuleOp::kDiv:
+    case RuleOp::kIf:
+    case RuleOp::kList:
+    case RuleOp::kTuple:
+    case RuleOp::kStar:
+    case RuleOp::kCall:
+    case RuleOp::kRule:
+    case RuleOp::kFor:
+      return false;
+    default:
+      return true;
+  }
+}
+
+}  // namespace
+
 uint32_t RuleArrays::Add(RuleNode node, std::span<const uint32_t> children) {
+  bool simple = IsSimple(node.op);
+  for (uint32_t child : children) simple = simple && (nodes[child].detail & kSimpleRule) != 0;
+  if (simple) node.detail |= kSimpleRule;
   node.links = static_cast<uint32_t>(links.size());
   node.num_links = static_cast<uint16_t>(children.size());
   links.insert(links.end(), children.begin(), children.end());
@@ -59,26 +86,6 @@ std::optional<RuleField> FieldByName(std::string_view name) {
     if (text == name) return field;
   }
   return std::nullopt;
-}
-
-bool IsSimple(RuleOp op) {
-  switch (op) {
-    case RuleOp::kLet:
-    case RuleOp::kSlice:
-    case RuleOp::kIn:
-    case RuleOp::kNotIn:
-    case RuleOp::kDiv:
-    case RuleOp::kIf:
-    case RuleOp::kList:
-    case RuleOp::kTuple:
-    case RuleOp::kStar:
-    case RuleOp::kCall:
-    case RuleOp::kRule:
-    case RuleOp::kFor:
-      return false;
-    default:
-      return true;
-  }
 }
 
 // Recursive descent; one method per level of precedence. The first error ends the parse.
@@ -162,13 +169,10 @@ class Parser {
     node.value = value;
     node.place = PackPlace(PlaceOf(offset));
     int height = 0;
-    bool simple = IsSimple(op);
     for (uint32_t child : children) {
       if (child == kNoRuleNode) return kNoRuleNode;
       height = std::max<int>(height, heights_[child - base_]);
-      simple = simple && (arrays_.nodes[child].detail & kSimpleRule) != 0;
     }
-    if (simple) node.detail |= kSimpleRule;
     if (height >= kMaxRuleDepth) return Fail("rule_c5", absl::StrCat("nested deeper than ", kMaxRuleDepth));
     heights_.push_back(static_cast<uint8_t>(height + 1));
     return arrays_.Add(node, children);

@@ -1,5 +1,5 @@
 // Evaluates nodes marked kSimpleRule without statuses and bookkeeping: checks and shapes of static
-// tensors are made of them. rule_eval.cc is the ordinary way, and the twin of this one.
+// tensors are made of them. What it declines, errors too, goes the ordinary way of rule_eval.cc.
 #pragma once
 
 #include <bit>
