@@ -1,5 +1,7 @@
 #include "formats/pt2/json.h"
 
+#include <charconv>
+#include <cstring>
 #include <limits>
 #include <span>
 #include <vector>
@@ -13,10 +15,30 @@ namespace {
 
 using simdjson::dom::element_type;
 
-// Whether a string holds a lone surrogate, which the parser lets pass as three bytes.
-bool HasSurrogate(std::string_view text) {
-  for (size_t at = 0; (at = text.find('\xED', at)) != text.npos; ++at) {
-    if (at + 1 < text.size() && (static_cast<unsigned char>(text[at + 1]) & 0xE0) == 0xA0) return true;
+// The four hexadecimal digits after `\u` at `at`, or -1.
+int ReadHex(std::string_view text, size_t at) {
+  int value = 0;
+  if (at + 6 > text.size() || text[at] != '\\' || text[at + 1] != 'u') return -1;
+  const auto [end, error] = std::from_chars(text.data() + at + 2, text.data() + at + 6, value, 16);
+  return error == std::errc() && end == text.data() + at + 6 ? value : -1;
+}
+
+// Whether an escape names half of a surrogate pair alone, which the parser lets pass as three bytes.
+bool HasLoneSurrogate(std::string_view text) {
+  // Rare: look closer only when such an escape seems to be there.
+  if (memmem(text.data(), text.size(), "\\ud", 3) == nullptr && memmem(text.data(), text.size(), "\\uD", 3) == nullptr)
+    return false;
+  for (size_t at = 0; (at = text.find('\\', at)) != text.npos;) {
+    const int code = ReadHex(text, at);
+    if (code < 0) {
+      at += 2;  // another escape
+      continue;
+    }
+    at += 6;
+    if (code < 0xD800 || code > 0xDFFF) continue;
+    const int next = ReadHex(text, at);
+    if (code >= 0xDC00 || next < 0xDC00 || next > 0xDFFF) return true;
+    at += 6;
   }
   return false;
 }
@@ -103,9 +125,7 @@ absl::StatusOr<bool> Json::Bool() const {
 
 absl::StatusOr<std::string_view> Json::String() const {
   if (element.type() != element_type::STRING) return Expected("a string");
-  const std::string_view text = element.get_string().value_unsafe();
-  if (HasSurrogate(text)) return Error("json_c2", "string with a lone surrogate");
-  return text;
+  return element.get_string().value_unsafe();
 }
 
 absl::StatusOr<simdjson::dom::array> Json::Array() const {
@@ -155,11 +175,30 @@ absl::StatusOr<JsonFields> ReadFields(const Json& json, std::span<const JsonFiel
   return fields;
 }
 
+bool SameJson(simdjson::dom::element a, simdjson::dom::element b) {
+  if (a.type() != b.type()) return false;
+  switch (a.type()) {
+    case element_type::STRING:
+      return a.get_string().value_unsafe() == b.get_string().value_unsafe();
+    case element_type::OBJECT: {
+      const simdjson::dom::object x = ObjectOf(a), y = ObjectOf(b);
+      auto other = y.begin();
+      for (auto it = x.begin(); it != x.end(); ++it, ++other) {
+        if (other == y.end() || it.key() != other.key() || !SameJson(it.value(), other.value())) return false;
+      }
+      return other == y.end();
+    }
+    default:
+      return simdjson::minify(a) == simdjson::minify(b);
+  }
+}
+
 absl::StatusOr<Json> JsonDocument::Parse(std::string_view text, size_t slack) {
   if (text.size() > kMaxJsonBytes)
     return InvalidError("json_c1", "JSON of ", text.size(), " bytes, at most ", kMaxJsonBytes, " are read");
   if (text.starts_with("\xEF\xBB\xBF")) return InvalidError("json_c1", "not JSON: starts with a byte order mark");
   if (text.find_first_not_of(" \t\r\n") == text.npos) return InvalidError("json_c1", "not JSON: empty");
+  if (HasLoneSurrogate(text)) return InvalidError("json_c1", "not JSON: a lone surrogate in a string");
   simdjson::error_code error = parser_.allocate(text.size(), kMaxJsonDepth);
   if (error) return absl::ResourceExhaustedError(absl::StrCat("JSON of ", text.size(), " bytes: no memory"));
   const auto root = parser_.parse(text.data(), text.size(), slack < kJsonPadding);

@@ -93,6 +93,9 @@ struct JsonFields {
 };
 absl::StatusOr<JsonFields> ReadFields(const Json& json, std::span<const JsonField> names);
 
+// The same value, written with the same order of keys. Nesting is bounded by the parser.
+bool SameJson(simdjson::dom::element a, simdjson::dom::element b);
+
 // One document. The text must stay alive and have kJsonPadding readable bytes behind it, or it is copied.
 class JsonDocument {
  public:

@@ -1,4 +1,6 @@
 // The exported program as a whole: version, ranges, graph, signature, parts kept as text.
+#include <cstring>
+
 #include "absl/strings/str_cat.h"
 #include "formats/pt2/pt2_limits.h"
 #include "formats/pt2/reader.h"
@@ -100,7 +102,7 @@ absl::Status ReadProgramJson(Reader& reader, std::string_view text, size_t slack
   TARE_ASSIGN_OR_RETURN(const JsonFields fields, ReadFields(json, kProgramFields));
   TARE_RETURN_IF_ERROR(ReadSchemaVersion(reader, json.At("schema_version", fields.found[3])));
   if (fields.Given(1)) TARE_RETURN_IF_ERROR(ReadOpsets(reader, json.At("opset_version", fields.found[1])));
-  if (text.find("\"expr_str\"") != text.npos) {
+  if (memmem(text.data(), text.size(), "\"expr_str\"", 10) != nullptr) {
     if (!fields.Given(2)) return json.Error("json_c3", "key range_constraints is missing although sizes are symbolic");
     reader.symbols.CollectHints(json.element);
   }

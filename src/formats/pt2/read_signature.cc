@@ -46,13 +46,10 @@ absl::StatusOr<const SpecRow<Kind>*> FindSpec(const Json& json, const SpecRow<Ki
   return row;
 }
 
-// The text of an argument without blanks of its own: equal arguments have equal text.
-std::string Canonical(element value) { return simdjson::minify(value); }
-
 // `arg` of a spec must be what the graph lists at the same place.
 absl::Status CheckSame(const Json& spec_argument, element listed, bool name_only) {
   if (!name_only) {
-    if (Canonical(spec_argument.element) == Canonical(listed)) return absl::OkStatus();
+    if (SameJson(spec_argument.element, listed)) return absl::OkStatus();
     return spec_argument.Error("graph_c10", "is not what the graph lists at this place");
   }
   static constexpr JsonField kFields[] = {{"name"}, {"class_fqn", false}};
