@@ -25,6 +25,7 @@ inline constexpr int kMaxGraphDepth = 64;      // bodies within bodies
 inline constexpr int kMaxArgumentDepth = 16;   // lists and dicts within one argument
 inline constexpr size_t kMaxGraphs = 1u << 16;
 inline constexpr size_t kMaxSpecBytes = 16u << 20;  // in_spec, out_spec
+inline constexpr size_t kMaxGuards = 256;           // of a program that become facts; more stay text
 
 // --- weights
 inline constexpr int64_t kMaxConstantBytes = int64_t{1} << 40;  // sizes × element size, also when expanded

@@ -120,6 +120,7 @@ absl::Status ReadProgramJson(Reader& reader, std::string_view text, size_t slack
   if (fields.Given(6))
     TARE_RETURN_IF_ERROR(ReadStrings(json.At("guards_code", fields.found[6]), &reader.program.guards_code));
   TARE_RETURN_IF_ERROR(ReadModule(reader, json.At("graph_module", fields.found[0])));
+  ReadGuards(reader);
   return fields.has_unknown ? KeepUnknown(reader, json, kProgramFields, "") : absl::OkStatus();
 }
 

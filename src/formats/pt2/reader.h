@@ -106,6 +106,9 @@ absl::Status ReadInputNames(Reader& reader, const Json& signature);  // before t
 absl::Status ReadSignature(Reader& reader, const Json& signature, const Json& graph);
 absl::Status CheckCallGraph(const Json& module_call_graph);
 
+// --- guards (read_guards.cc), after the signature
+void ReadGuards(Reader& reader);
+
 // --- the program (read_program.cc)
 absl::Status ReadProgramJson(Reader& reader, std::string_view text, size_t slack);
 
