@@ -25,6 +25,7 @@ struct InferResult {
   int32_t alias_of = -1;          // operand whose storage the result shares; -1 = none
   std::span<const Guard> guards;  // live as long as the memo
   bool declared = false;          // the op has no rule; `meta` is not set
+  bool minted = false;            // `meta` names symbols of this node
 };
 
 struct NodePlace {  // where symbols are minted and diagnostics point

@@ -174,6 +174,7 @@ class SymStore {
 };
 
 uint64_t IdOf(const Facts* facts);  // 0 for null or empty
+std::span<const ExprId> GivenAxioms(const Facts* facts);  // as given to MakeFacts
 
 // Resolves a symbol's name while parsing text. Errors: InvalidArgument for an unknown one.
 class SymbolScope {

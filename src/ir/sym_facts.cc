@@ -363,5 +363,8 @@ std::shared_ptr<const Facts> SymStore::MakeFacts(std::span<const ExprId> axioms)
 }
 
 uint64_t IdOf(const Facts* facts) { return facts == nullptr ? 0 : facts->id; }
+std::span<const ExprId> GivenAxioms(const Facts* facts) {
+  return facts == nullptr ? std::span<const ExprId>() : facts->axioms;
+}
 
 }  // namespace tare

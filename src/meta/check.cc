@@ -42,9 +42,9 @@ std::vector<MetaId> Leaves(const Context& context, MetaId root) {
 // stated in their place.
 class Comparison {
  public:
-  Comparison(const Program& program, Op op, std::span<const MetaId> operands) : program_(program) {
-    mints_ = context().ops.Has(op, kMintsSymbols);
-    if (!mints_) return;
+  explicit Comparison(const Program& program) : program_(program) {}
+  // Of an answer that names symbols of its own.
+  Comparison(const Program& program, std::span<const MetaId> operands) : program_(program), mints_(true) {
     for (MetaId operand : operands) {
       for (MetaId leaf : Leaves(context(), operand)) KeepSymbols(leaf);
     }
@@ -94,9 +94,28 @@ class Comparison {
     }
     if (a.layout != Layout::kStrided || !has_elements) return true;
     for (size_t i = 0; i < a.shape.size(); ++i) {
-      if (!(a.shape[i] == 1) && !SameDim(a.strides[i], b.strides[i])) return false;
+      if (a.shape[i] == 1 || SameDim(a.strides[i], b.strides[i])) continue;
+      if (!SameWhereElementsAre(a.shape, a.strides[i], b.strides[i])) return false;
     }
     return SameDim(a.offset, b.offset) || (OffsetsAreUnknown() && a.offset == 0);
+  }
+
+  // Strides mean something only where every extent is at least 1.
+  bool SameWhereElementsAre(std::span<const Dim> shape, Dim stated, Dim derived) {
+    SymStore& syms = context().syms;
+    const std::span<const ExprId> known = GivenAxioms(program_.facts.get());
+    std::vector<ExprId> axioms(known.begin(), known.end());
+    const auto positive = [&](ExprId extent) { axioms.push_back(syms.Le(Dim::Static(1), syms.ToDim(extent))); };
+    for (const Dim dim : shape) {
+      if (dim.is_static() || !dim.is_valid()) continue;
+      if (syms.kind(dim.expr()) != ExprKind::kMul) {
+        positive(dim.expr());
+        continue;
+      }
+      for (const ExprId factor : syms.args(dim.expr())) positive(factor);
+    }
+    if (axioms.size() == known.size()) return false;
+    return syms.Equal(stated, derived, syms.MakeFacts(axioms).get()) == Tri::kYes;
   }
 
   // Writers up to schema 8.8 stated offset 0 for every value.
@@ -177,7 +196,7 @@ class Checker {
     for (MetaId leaf : Leaves(context_, stated)) {
       if (!IsCounted(context_.metas.Get(leaf))) continue;
       ++report_.values;
-      if (!derived.has_value() || Comparison(program_, op::placeholder, {}).Same(leaf, derived)) {
+      if (!derived.has_value() || Comparison(program_).Same(leaf, derived)) {
         ++report_.equal;
       } else {
         report_.differences.push_back({graph_id_, node, -1, leaf, derived, absl::OkStatus()});
@@ -196,7 +215,7 @@ class Checker {
     } else if (!result.ok()) {
       AddRefused(node, op, def.meta, stated, result.status());
     } else {
-      Compare(node, op, def.meta, stated, result->meta);
+      Compare(node, op, def.meta, stated, *result);
     }
   }
 
@@ -227,9 +246,9 @@ class Checker {
     report_.values += counted;
   }
 
-  void Compare(NodeId node, Op op, MetaId whole, std::span<const MetaId> stated, MetaId derived_whole) {
-    const std::vector<MetaId> derived = Leaves(context_, derived_whole);
-    Comparison comparison(program_, op, operands_);
+  void Compare(NodeId node, Op op, MetaId whole, std::span<const MetaId> stated, const InferResult& answer) {
+    const std::vector<MetaId> derived = Leaves(context_, answer.meta);
+    Comparison comparison = answer.minted ? Comparison(program_, operands_) : Comparison(program_);
     for (size_t i = 0; i < std::max(stated.size(), derived.size()); ++i) {
       const MetaId a = i < stated.size() ? stated[i] : MetaId{};
       const MetaId b = i < derived.size() ? derived[i] : MetaId{};
@@ -243,7 +262,7 @@ class Checker {
       if (same) {
         ++report_.equal;
       } else {
-        report_.differences.push_back({graph_id_, node, ElementOf(a.has_value() ? whole : derived_whole, i), a, b, {}});
+        report_.differences.push_back({graph_id_, node, ElementOf(a.has_value() ? whole : answer.meta, i), a, b, {}});
       }
     }
   }

@@ -120,6 +120,7 @@ class RuleInferrer final : public Inferrer {
     TARE_ASSIGN_OR_RETURN(result.meta, InternResult(rc, value));
     result.alias_of = AliasOf(*schema, rule.row->alias, named);
     result.guards = state_.guards;
+    result.minted = state_.minted;
     return result;
   }
   static int32_t AliasOf(const Schema& schema, int alias, std::span<const NamedAttr> attrs) {
