@@ -19,8 +19,8 @@ Value OfMeta(RuleContext& rc, const Meta& meta, int depth) {
     case MetaKind::kInt:
       return Value::Int(meta.value);
     case MetaKind::kFloat:
-      return syms.kind(meta.expr) == ExprKind::kFloatConst ? Value::Float(syms.float_value(meta.expr))
-                                                           : Value::SymFloat(meta.expr);
+      if (!meta.expr.has_value() || syms.kind(meta.expr) != ExprKind::kFloatConst) return Value::SymFloat(meta.expr);
+      return Value::Float(syms.float_value(meta.expr));
     case MetaKind::kBool:
       return BoolOf(rc, meta.expr);
     case MetaKind::kString:

@@ -106,7 +106,9 @@ void Record(llvm::SmallVectorImpl<Guard>& guards, Guard guard) {
 }
 }  // namespace
 
+// A condition without value compares a number that has none.
 absl::StatusOr<bool> RuleContext::Decide(ExprId condition) {
+  if (!condition.has_value()) return InvalidError("overflow", "a number does not fit 64 bits");
   const Tri proved = syms().Prove(condition, facts());
   if (proved != Tri::kUnknown) return proved == Tri::kYes;
   const auto value = ByValues(syms(), condition, true);
@@ -128,6 +130,7 @@ bool RuleContext::OrTrue(ExprId condition) {
 }
 
 absl::Status RuleContext::Require(ExprId condition, absl::Status otherwise) {
+  if (!condition.has_value()) return InvalidError("overflow", "a number does not fit 64 bits");
   const Tri proved = syms().Prove(condition, facts());
   if (proved == Tri::kYes) return absl::OkStatus();
   if (proved == Tri::kNo) return otherwise;

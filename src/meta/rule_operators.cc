@@ -61,8 +61,8 @@ std::optional<ExprId> AsFloatExpr(RuleContext& rc, const Value& value) {
   return std::nullopt;
 }
 Value FloatOf(RuleContext& rc, ExprId expr) {
-  return rc.syms().kind(expr) == ExprKind::kFloatConst ? Value::Float(rc.syms().float_value(expr))
-                                                       : Value::SymFloat(expr);
+  const bool constant = expr.has_value() && rc.syms().kind(expr) == ExprKind::kFloatConst;
+  return constant ? Value::Float(rc.syms().float_value(expr)) : Value::SymFloat(expr);
 }
 
 absl::StatusOr<Value> IntArithmetic(RuleContext& rc, RuleOp op, Dim a, Dim b) {
@@ -292,8 +292,8 @@ Value MakeList(RuleContext& rc, std::span<const Value> items) {
 }
 
 Value BoolOf(RuleContext& rc, ExprId condition) {
-  return rc.syms().kind(condition) == ExprKind::kBoolConst ? Value::Bool(rc.syms().bool_value(condition))
-                                                           : Value::SymBool(condition);
+  const bool constant = condition.has_value() && rc.syms().kind(condition) == ExprKind::kBoolConst;
+  return constant ? Value::Bool(rc.syms().bool_value(condition)) : Value::SymBool(condition);
 }
 bool IsCondition(const Value& value) { return value.kind == ValueKind::kBool || value.kind == ValueKind::kSymBool; }
 absl::StatusOr<bool> Truth(RuleContext& rc, const Value& value) {

@@ -11,6 +11,8 @@ namespace {
 
 constexpr int kMaxNesting = 8;  // of tuples and lists
 
+bool IsNegative(RuleContext& rc, Dim dim) { return !dim.is_static() && rc.syms().Constant(dim).value_or(0) < 0; }
+
 absl::StatusOr<MetaId> InternTensor(RuleContext& rc, const TensorMeta& tensor) {
   if (tensor.shape.size() > static_cast<size_t>(kMaxRank)) {
     return InvalidError("rank_limit", "rank ", tensor.shape.size(), " exceeds ", kMaxRank);
@@ -29,8 +31,14 @@ absl::StatusOr<MetaId> InternTensor(RuleContext& rc, const TensorMeta& tensor) {
   if (overflow && !empty) return InvalidError("numel_overflow", "the result has too many elements");
   for (Dim stride : tensor.strides) {
     if (!stride.is_valid()) return InvalidError("overflow", "a stride does not fit 64 bits");
+    if (IsNegative(rc, stride)) {
+      return InvalidError("negative_stride", "the result would have the stride ", rc.syms().Print(stride));
+    }
   }
   if (!tensor.offset.is_valid()) return InvalidError("overflow", "the storage offset does not fit 64 bits");
+  if (IsNegative(rc, tensor.offset)) {
+    return InvalidError("negative_offset", "the result would begin at ", rc.syms().Print(tensor.offset));
+  }
   return rc.context().metas.Tensor(tensor);
 }
 
@@ -47,10 +55,12 @@ absl::StatusOr<MetaId> Intern(RuleContext& rc, const Value& value, int depth) {
     case ValueKind::kFloat:
       return metas.Float(rc.syms().Float(value.real));
     case ValueKind::kSymFloat:
+      if (!value.expr.has_value()) return InvalidError("overflow", "the result has no value");
       return metas.Float(value.expr);
     case ValueKind::kBool:
       return metas.Bool(rc.syms().Bool(value.flag));
     case ValueKind::kSymBool:
+      if (!value.expr.has_value()) return InvalidError("overflow", "the result has no value");
       return metas.Bool(value.expr);
     case ValueKind::kString:
       return metas.String(value.text());

@@ -53,14 +53,32 @@ absl::StatusOr<Value> ValueOf(SymStore& syms, ExprId expr) {
   return InvalidError("symbolic_c1", "unknown type of expression");
 }
 
+// What follows takes an expression without value (a number that overflows) and then gives one.
+
+// A bool counts as 0 or 1.
+ExprId ToNumber(SymStore& syms, ExprId expr) {
+  if (!expr.has_value() || syms.type(expr) != ExprType::kBool) return expr;
+  return syms.Make(ExprKind::kWhere, std::array{expr, syms.OfDim(Dim::Static(1)), syms.OfDim(Dim::Static(0))});
+}
+
 // A number of type float; ints and bools convert.
 ExprId ToFloat(SymStore& syms, ExprId expr) {
-  return syms.type(expr) == ExprType::kFloat ? expr : syms.Make(ExprKind::kToFloat, std::array{expr});
+  expr = ToNumber(syms, expr);
+  if (!expr.has_value() || syms.type(expr) == ExprType::kFloat) return expr;
+  return syms.Make(ExprKind::kToFloat, std::array{expr});
 }
 
 ExprId Negated(SymStore& syms, ExprId expr) {
+  expr = ToNumber(syms, expr);
+  if (!expr.has_value()) return expr;
   if (syms.type(expr) == ExprType::kInt) return syms.Make(ExprKind::kMul, std::array{syms.OfDim(syms.Int(-1)), expr});
   return syms.Make(ExprKind::kMul, std::array{syms.Float(-1), expr});
+}
+
+bool IsZero(const SymStore& syms, ExprId expr) {
+  const ExprKind kind = syms.kind(expr);
+  return (kind == ExprKind::kIntConst && syms.int_value(expr) == 0) ||
+         (kind == ExprKind::kFloatConst && syms.float_value(expr) == 0);
 }
 
 struct Operation {
@@ -128,18 +146,25 @@ absl::StatusOr<Value> Symbolic(RuleContext& rc, std::span<const Value> values) {
     return UnimplementedError("symbolic_c3", "no operation ", name, " of ", count, " numbers");
   }
   if (name == "sub") operands[1] = Negated(syms, operands[1]);
-  if (count == 2 && !operands[1].has_value()) return ValueOf(syms, operands[1]);
+  const bool bools = operation->operands == Operation::kBools;
   bool floats = operation->operands == Operation::kFloats;
-  for (size_t i = 0; i < count; ++i) floats = floats || syms.type(operands[i]) == ExprType::kFloat;
+  for (size_t i = 0; i < count; ++i) {
+    if (!bools) operands[i] = ToNumber(syms, operands[i]);
+    if (!operands[i].has_value()) return ValueOf(syms, operands[i]);
+    if (bools && syms.type(operands[i]) != ExprType::kBool) {
+      return UnimplementedError("symbolic_c4", name, " of numbers bit by bit");
+    }
+    floats = floats || syms.type(operands[i]) == ExprType::kFloat;
+  }
   if (floats && RoundsToInt(operation->kind) && syms.type(operands[0]) == ExprType::kInt) {
     return ValueOf(syms, operands[0]);
   }
   for (size_t i = 0; i < count && floats; ++i) operands[i] = ToFloat(syms, operands[i]);
   if (operation->kind == ExprKind::kToFloat) return ValueOf(syms, operands[0]);
   if (operation->operands == Operation::kSwapped) std::swap(operands[0], operands[1]);
-  if (operation->operands == Operation::kBools && syms.type(operands[0]) != ExprType::kBool) {
-    return UnimplementedError("symbolic_c4", name, " of integers bit by bit");
-  }
+  const bool divides = operation->kind == ExprKind::kFloorDiv || operation->kind == ExprKind::kMod ||
+                       operation->kind == ExprKind::kTrueDiv;
+  if (divides && IsZero(syms, operands[1])) return InvalidError("symbolic_c1", name, " divides by 0");
   return ValueOf(syms, syms.Make(operation->kind, std::span<const ExprId>(operands).first(count)));
 }
 

@@ -253,6 +253,9 @@ ValueOr TensorLike(RuleContext& rc, Values values) {
   const std::span<const Dim> shape = args.Ints(1);
   const std::span<const Dim> strides = args.size() > 2 ? args.Ints(2) : ContiguousStrides(rc, shape);
   TARE_RETURN_IF_ERROR(args.status());
+  if (strides.size() != shape.size()) {
+    return InvalidError("tensor_like_c1", strides.size(), " strides for ", shape.size(), " dims");
+  }
   return Value::Tensor(Restrided(rc, self, shape, strides, Dim::Static(0)));
 }
 
