@@ -33,7 +33,8 @@ void TryPt2(std::string_view bytes) {
   const absl::StatusOr<Program> again = ReadPt2Json(*context, *json);
   if (!again.ok()) std::fprintf(stderr, "%s\n", std::string(again.status().message()).c_str());
   TARE_CHECK(again.ok());
-  TARE_CHECK(again->main().num_nodes() == program->main().num_nodes());
+  // An element that nothing uses may lose its node.
+  TARE_CHECK(again->main().num_nodes() <= program->main().num_nodes());
 }
 
 }  // namespace tare
