@@ -11,6 +11,7 @@
 #include "meta/check.h"
 #include "passes/pass_list.h"
 #include "passes/pass_manager.h"
+#include "tools/bench_replay.h"
 #include "tools/exit_code.h"
 #include "tools/json_writer.h"
 #include "tools/pass_selection.h"
@@ -67,18 +68,28 @@ absl::Status TimePasses(Session& session, const Program& program, const BenchOpt
   return absl::OkStatus();
 }
 
-void Print(const std::vector<Timing>& timings) {
+double PerNode(double ns, int64_t nodes) { return nodes > 0 ? ns / static_cast<double>(nodes) : 0; }
+
+void Print(const std::vector<Timing>& timings, const ReplayTimes& replay) {
   for (const Timing& timing : timings) {
     std::string line = absl::StrFormat("  %-28s %12.3f ms", timing.what, static_cast<double>(timing.ns) * 1e-6);
     if (timing.nodes > 0) {
-      absl::StrAppendFormat(&line, " %10.1f ns per node",
-                            static_cast<double>(timing.ns) / static_cast<double>(timing.nodes));
+      absl::StrAppendFormat(&line, " %10.1f ns per node", PerNode(static_cast<double>(timing.ns), timing.nodes));
     }
     std::printf("%s\n", line.c_str());
   }
+  const auto row = [&](const std::string& what, double ns) {
+    std::printf("  %-42s %10.2f us %10.2f ns per node\n", what.c_str(), ns * 1e-3, PerNode(ns, replay.nodes));
+  };
+  std::printf("replay of one pass\n");
+  row("that cannot apply", replay.skipped);
+  row(absl::StrCat("unchanged, looking at ", replay.op_nodes, " nodes of one op"), replay.unchanged);
+  row("unchanged, looking at every node", replay.every_node);
+  if (replay.changed_nodes > 0) row(absl::StrCat("changing ", replay.changed_nodes, " nodes"), replay.changed);
+  row("unchanged, in a session of its own", replay.alone);
 }
 
-void PrintJson(const std::string& file, int64_t nodes, const std::vector<Timing>& timings) {
+void PrintJson(const std::string& file, int64_t nodes, const std::vector<Timing>& timings, const ReplayTimes& replay) {
   JsonWriter json;
   json.Object([&] {
     json.Field("file", file);
@@ -86,6 +97,16 @@ void PrintJson(const std::string& file, int64_t nodes, const std::vector<Timing>
     json.Key("ns");
     json.Object([&] {
       for (const Timing& timing : timings) json.Field(timing.what, timing.ns);
+    });
+    json.Key("replay");
+    json.Object([&] {
+      json.Field("op_nodes", replay.op_nodes);
+      json.Field("changed_nodes", replay.changed_nodes);
+      json.Field("skipped_ns", replay.skipped);
+      json.Field("unchanged_ns_per_node", PerNode(replay.unchanged, replay.nodes));
+      json.Field("every_node_ns_per_node", PerNode(replay.every_node, replay.nodes));
+      json.Field("changed_ns_per_node", PerNode(replay.changed, replay.nodes));
+      json.Field("alone_ns_per_node", PerNode(replay.alone, replay.nodes));
     });
   });
   json.Print();
@@ -112,11 +133,13 @@ int RunBench(const BenchOptions& options) {
   if (const absl::Status status = TimePasses(session, *program, options, timings); !status.ok()) {
     return Complain(options.file, status);
   }
+  const absl::StatusOr<ReplayTimes> replay = TimeReplays(*program, *inferrer, options.repeats);
+  if (!replay.ok()) return Complain(options.file, replay.status());
   if (options.json) {
-    PrintJson(options.file, nodes, timings);
+    PrintJson(options.file, nodes, timings, *replay);
   } else {
     std::printf("%s: %lld nodes, best of %d\n", options.file.c_str(), static_cast<long long>(nodes), options.repeats);
-    Print(timings);
+    Print(timings, *replay);
   }
   return kExitOk;
 }
