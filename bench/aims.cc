@@ -89,13 +89,10 @@ void RegisterOnce(const std::string& name, Aim aim, std::function<Figure()> meas
   benchmark::RegisterBenchmark(name.c_str(), body)->Iterations(1);
 }
 
-int RunAll(int argc, char** argv) {
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+void RunRegistered() {
   AimReporter reporter;
   benchmark::RunSpecifiedBenchmarks(&reporter);
-  benchmark::Shutdown();
-  return 0;
+  benchmark::ClearRegisteredBenchmarks();
 }
 
 }  // namespace tare::bench

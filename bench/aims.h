@@ -34,7 +34,7 @@ struct Figure {
 };
 void RegisterOnce(const std::string& name, Aim aim, std::function<Figure()> measure);
 
-// Runs what is registered and prints `name  figure  median  aim  verdict` lines. Returns an exit code.
-int RunAll(int argc, char** argv);
+// Runs what is registered, prints `name  best  median  aim: verdict` lines, and forgets it.
+void RunRegistered();
 
 }  // namespace tare::bench

@@ -14,6 +14,7 @@
 #include "absl/strings/str_format.h"
 #include "aims.h"
 #include "golden_calls.h"
+#include "groups.h"
 #include "meta/context_factory.h"
 #include "meta/infer.h"
 
@@ -117,11 +118,8 @@ void FamilyBench(CallTimer& timer, const Context& context, const std::string& na
 }
 
 }  // namespace
-}  // namespace tare::bench
 
-int main(int argc, char** argv) {
-  using namespace tare;
-  using namespace tare::bench;
+void InferBenches() {
   const std::unique_ptr<Context> context = MakeContext();
   const std::vector<Family> families = ReadFamilies(*context);
   CallTimer timer(*context);
@@ -135,5 +133,7 @@ int main(int argc, char** argv) {
     }
     FamilyBench(timer, *context, "all", std::move(all), mode);
   }
-  return RunAll(argc, argv);
+  RunRegistered();
 }
+
+}  // namespace tare::bench

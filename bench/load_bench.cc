@@ -8,6 +8,7 @@
 #include "formats/pt2/archive.h"
 #include "formats/pt2/mapped_file.h"
 #include "formats/pt2/pt2.h"
+#include "groups.h"
 #include "meta/context_factory.h"
 #include "programs.h"
 
@@ -33,7 +34,7 @@ std::string JsonOf(const std::string& path) {
   return json.ok() ? std::string(reinterpret_cast<const char*>(json->data.data()), json->data.size()) : "";
 }
 
-void LoadBenches(const File& file) {
+void AddFile(const File& file) {
   const std::string json = JsonOf(file.path);
   if (json.empty()) return;
   const double bytes = static_cast<double>(json.size());
@@ -81,10 +82,8 @@ void LoadBenches(const File& file) {
 }
 
 }  // namespace
-}  // namespace tare::bench
 
-int main(int argc, char** argv) {
-  using namespace tare::bench;
+void LoadBenches() {
   std::vector<File> files = {{"ds_cnn/int8", DataFile("nets/ds_cnn/int8.pt2")},
                              {"mobilenet_v2_035/int8", DataFile("nets/mobilenet_v2_035/int8.pt2")},
                              {"swin/train", DataFile("nets/swin/train.pt2")},
@@ -92,6 +91,8 @@ int main(int argc, char** argv) {
   if (const auto chain = SharedFile("corpus/features/chain_10000/train.pt2")) {
     files.push_back({"chain_10000", *chain});
   }
-  for (const File& file : files) LoadBenches(file);
-  return RunAll(argc, argv);
+  for (const File& file : files) AddFile(file);
+  RunRegistered();
 }
+
+}  // namespace tare::bench

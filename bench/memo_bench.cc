@@ -4,6 +4,7 @@
 
 #include "aims.h"
 #include "golden_calls.h"
+#include "groups.h"
 #include "meta/context_factory.h"
 #include "meta/infer.h"
 #include "meta/memo.h"
@@ -32,11 +33,8 @@ void AskAll(Inferrer& inferrer, const std::vector<const GoldenCall*>& calls) {
 }
 
 }  // namespace
-}  // namespace tare::bench
 
-int main(int argc, char** argv) {
-  using namespace tare;
-  using namespace tare::bench;
+void MemoBenches() {
   const std::unique_ptr<Context> context = MakeContext();
   const std::vector<Family> families = ReadFamilies(*context);
   const std::vector<const GoldenCall*> all = StaticCalls(families);
@@ -74,5 +72,7 @@ int main(int argc, char** argv) {
     SetItems(state, static_cast<double>(all.size()));
     state.SetLabel("mean over all static calls in turn");
   });
-  return RunAll(argc, argv);
+  RunRegistered();
 }
+
+}  // namespace tare::bench

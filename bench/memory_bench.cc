@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "aims.h"
+#include "groups.h"
 #include "meta/context_factory.h"
 #include "meta/infer.h"
 #include "programs.h"
@@ -28,7 +29,7 @@ int64_t Nodes(const Program& program) {
 }
 
 template <typename MakeProgram>
-void MemoryBenches(Context& context, const std::string& name, MakeProgram make) {
+void AddProgram(Context& context, const std::string& name, MakeProgram make) {
   const auto per_node = [](int64_t bytes, const Program& program) {
     return static_cast<double>(bytes) / static_cast<double>(Nodes(program));
   };
@@ -56,18 +57,17 @@ void MemoryBenches(Context& context, const std::string& name, MakeProgram make) 
 }
 
 }  // namespace
-}  // namespace tare::bench
 
-int main(int argc, char** argv) {
-  using namespace tare;
-  using namespace tare::bench;
+void MemoryBenches() {
   const std::unique_ptr<Context> context = MakeContext();
   for (const int nodes : {1000, 10000, 100000}) {
-    MemoryBenches(*context, absl::StrCat("chain-", nodes), [&, nodes] { return MakeChain(*context, nodes, 100); });
+    AddProgram(*context, absl::StrCat("chain-", nodes), [&, nodes] { return MakeChain(*context, nodes, 100); });
   }
   for (const char* net : {"ds_cnn/int8", "mobilenet_v2_035/int8", "swin/train", "llama_mini/train"}) {
     const std::string path = DataFile(absl::StrCat("nets/", net, ".pt2"));
-    MemoryBenches(*context, net, [&, path] { return ReadOrDie(*context, path); });
+    AddProgram(*context, net, [&, path] { return ReadOrDie(*context, path); });
   }
-  return RunAll(argc, argv);
+  RunRegistered();
 }
+
+}  // namespace tare::bench

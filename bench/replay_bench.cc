@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "aims.h"
+#include "groups.h"
 #include "ir/context.h"
 #include "meta/context_factory.h"
 #include "meta/infer.h"
@@ -166,13 +167,13 @@ void Pipelines(Context& context) {
 }
 
 }  // namespace
-}  // namespace tare::bench
 
-int main(int argc, char** argv) {
-  using namespace tare::bench;
-  const std::unique_ptr<tare::Context> context = tare::MakeContext();
+void ReplayBenches() {
+  const std::unique_ptr<Context> context = MakeContext();
   SkippedAndCold(*context);
   Rewritten(*context);
   Pipelines(*context);
-  return RunAll(argc, argv);
+  RunRegistered();
 }
+
+}  // namespace tare::bench

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "aims.h"
 #include "formats/pt2/pt2.h"
+#include "groups.h"
 #include "ir/text.h"
 #include "ir/verify.h"
 #include "meta/check.h"
@@ -56,11 +57,8 @@ void ProgramBenches(Context& context, const std::string& name, const Program& pr
 }
 
 }  // namespace
-}  // namespace tare::bench
 
-int main(int argc, char** argv) {
-  using namespace tare;
-  using namespace tare::bench;
+void ScalingBenches() {
   const std::unique_ptr<Context> context = MakeContext();
   std::vector<std::pair<std::string, std::unique_ptr<Program>>> programs;
   for (const int nodes : {1000, 10000, 100000}) {
@@ -74,5 +72,7 @@ int main(int argc, char** argv) {
     });
   }
   for (const auto& [name, program] : programs) ProgramBenches(*context, name, *program);
-  return RunAll(argc, argv);
+  RunRegistered();
 }
+
+}  // namespace tare::bench

@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "aims.h"
+#include "groups.h"
 #include "meta/context_factory.h"
 #include "programs.h"
 
@@ -67,12 +68,10 @@ void CommandBenches(const std::string& name, Aim aim, const std::vector<std::str
 }
 
 }  // namespace
-}  // namespace tare::bench
 
-int main(int argc, char** argv) {
-  using namespace tare::bench;
+void StartupBenches() {
   Register("startup/make-context", {0, "us"}, [](benchmark::State& state) {
-    for (auto _ : state) benchmark::DoNotOptimize(tare::MakeContext());
+    for (auto _ : state) benchmark::DoNotOptimize(MakeContext());
     state.SetLabel("op table, rules, stores; made and destroyed");
   });
   if (const char* tare = std::getenv("TARE_BIN")) {
@@ -81,5 +80,7 @@ int main(int argc, char** argv) {
     CommandBenches("check/mobilenet_v2_035-int8", {10, "ms"},
                    {tare, "check", DataFile("nets/mobilenet_v2_035/int8.pt2")});
   }
-  return RunAll(argc, argv);
+  RunRegistered();
 }
+
+}  // namespace tare::bench
