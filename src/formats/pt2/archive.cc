@@ -27,7 +27,10 @@ std::string_view OtherKind(const std::vector<ZipEntry>& entries) {
 
 std::string SomeNames(const std::vector<ZipEntry>& entries) {
   std::string text;
-  for (size_t i = 0; i < entries.size() && i < 4; ++i) text += (i == 0 ? "" : ", ") + Printable(entries[i].name);
+  for (size_t i = 0; i < entries.size() && i < 4; ++i) {
+    if (i > 0) text += ", ";
+    text += Printable(entries[i].name);
+  }
   return entries.size() > 4 ? text + ", …" : text;
 }
 
