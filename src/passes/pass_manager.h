@@ -48,7 +48,7 @@ class PassRunner {
   absl::Status RunOver(const Pass& pass);
   absl::Status Check();
   Rewriter& rw_;
-  const RunOptions& options_;
+  const RunOptions options_;
   int64_t clock_ns_ = 0;  // end of the last pass
 };
 
