@@ -75,7 +75,8 @@ TARE_API int64_t tare_program_num_nodes(const tare_program* program);
 TARE_API char* tare_program_text(const tare_program* program);
 TARE_API void tare_free(char* text);
 
-/* Re-infers every value. TARE_NO when one differs; `counts` may be NULL. */
+/* Re-infers every value. TARE_NO when one differs, TARE_BAD_INPUT when a call is refused; `counts` may
+ * be NULL. */
 TARE_API tare_status tare_program_check(tare_program* program, tare_check_counts* counts);
 
 /* Runs passes, names separated by commas, in order. On failure the program is what the last pass

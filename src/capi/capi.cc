@@ -115,6 +115,9 @@ tare_status tare_program_check(tare_program* program, tare_check_counts* counts)
   const tare::CheckReport report = tare::CheckProgram(program->program, *inferrer);
   if (counts != nullptr) *counts = {report.values, report.equal, report.different, report.declared};
   if (report.different == 0) return TARE_OK;
+  if (const absl::Status refusal = tare::RefusalOf(program->program, report); !refusal.ok()) {
+    return Keep(program->owner, refusal);
+  }
   return Keep(program->owner, TARE_NO,
               tare::NameOfValue(program->program, report.differences[0]) + " is not what the program states");
 }

@@ -8,6 +8,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "ir/context.h"
+#include "ir/explain.h"
 #include "ir/op_table.h"
 #include "ir/status.h"
 #include "ir/text.h"
@@ -310,6 +311,14 @@ class Checker {
 }  // namespace
 
 CheckReport CheckProgram(const Program& program, Inferrer& inferrer) { return Checker(program, inferrer).Run(); }
+
+absl::Status RefusalOf(const Program& program, const CheckReport& report) {
+  for (const ValueDifference& difference : report.differences) {
+    if (!absl::IsInvalidArgument(difference.refusal)) continue;
+    return AtNode(program, {difference.graph, difference.node, Op{}, ""}, difference.refusal);
+  }
+  return absl::OkStatus();
+}
 
 std::string NameOfValue(const Program& program, const ValueDifference& difference) {
   const ProgramGraph& owner = program.graphs[difference.graph.index];

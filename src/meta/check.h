@@ -36,6 +36,10 @@ struct CheckReport {
 
 CheckReport CheckProgram(const Program& program, Inferrer& inferrer);
 
+// The first call that a rule refuses as wrong, with its place; OK when there is none. A program with
+// such a call is not one whose values differ: it cannot be believed.
+absl::Status RefusalOf(const Program& program, const CheckReport& report);
+
 // "%max_1[1] in true_graph_0"; main's values without `in`.
 std::string NameOfValue(const Program& program, const ValueDifference& difference);
 

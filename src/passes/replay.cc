@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "ir/explain.h"
 #include "ir/status.h"
 #include "ir/text.h"
 #include "passes/minted.h"
@@ -192,28 +193,7 @@ void Rewriter::Impl::Rollback() {
 }
 
 absl::Status Rewriter::Impl::Explain(const absl::Status& status, NodeId node, Op op) const {
-  if (NodeOf(status).has_value() || !node.has_value() || !graph().Contains(node)) return status;
-  const NodeDef def = graph().Def(node);
-  const std::string_view op_name = context.ops.Name(op.has_value() ? op : def.op);
-  std::string text(status.message());
-  if (!absl::StartsWith(text, TextPiece(op_name))) text = absl::StrCat(TextPiece(op_name), ": ", text);
-  absl::StrAppend(&text, "\n  at %", TextPiece(graph().NameOf(node)));
-  if (current.index != 0) absl::StrAppend(&text, " in ", program.graphs[current.index].name);
-  const std::string place = graph().lineage().Describe(def.loc);
-  if (!place.empty()) absl::StrAppend(&text, ", ", place);
-  if (!pass.empty()) absl::StrAppend(&text, "\n  in pass ", pass);
-  const Schema* schema = context.ops.schema(def.op);
-  int shown = 0;
-  for (const NamedAttr& attr : context.attrs.Get(def.attrs)) {
-    if (attr.value.kind != AttrKind::kOperand || schema == nullptr || shown == 4) continue;
-    const NodeId operand = def.operands[attr.value.operand];
-    absl::StrAppend(&text, "\n  ", TextPiece(attr.name), " = %", TextPiece(graph().NameOf(operand)), " : ",
-                    PrintMeta(context, graph().meta(operand)));
-    ++shown;
-  }
-  absl::Status explained(status.code(), text);
-  status.ForEachPayload([&](absl::string_view url, const absl::Cord& payload) { explained.SetPayload(url, payload); });
-  return WithNode(std::move(explained), node);
+  return AtNode(program, {current, node, op, pass}, status);
 }
 
 }  // namespace tare

@@ -29,7 +29,7 @@ struct DifferenceRow {
 };
 
 struct FileReport {
-  absl::Status failure;  // the file could not be read
+  absl::Status failure;  // the file could not be read, or has a call that is refused
   CheckReport counts;
   std::vector<DifferenceRow> rows;
   std::vector<std::string> declared_ops;
@@ -62,6 +62,8 @@ void CheckFile(Session& session, const std::string& file, FileReport& report) {
   }
   const std::unique_ptr<Inferrer> inferrer = session.NewInferrer();
   report.counts = CheckProgram(*program, *inferrer);
+  report.failure = RefusalOf(*program, report.counts);
+  if (!report.failure.ok()) return;
   for (const ValueDifference& difference : report.counts.differences) {
     report.rows.push_back(RowOf(*program, difference));
   }
