@@ -10,14 +10,11 @@
 #include "ir/schema.h"
 #include "ir/status.h"
 
-// The whole parser here, without exceptions: the packaged library is built with them.
-#undef TOML_HEADER_ONLY
-#undef TOML_SHARED_LIB
-#define TOML_HEADER_ONLY 1
-#define TOML_EXCEPTIONS 0
-#define TOML_ENABLE_FORMATTERS 0
-#define TOML_MAX_NESTED_VALUES 64
+// The configuration comes first.
+// clang-format off
+#include "ir/toml_config.h"
 #include <toml++/toml.h>
+// clang-format on
 
 namespace tare {
 namespace {

@@ -5,11 +5,15 @@
 #include <optional>
 #include <utility>
 
-#define TOML_EXCEPTIONS 0
 #include "absl/strings/str_cat.h"
 #include "ir/context.h"
 #include "ir/status.h"
-#include "toml++/toml.h"
+
+// The configuration comes first.
+// clang-format off
+#include "ir/toml_config.h"
+#include <toml++/toml.h>
+// clang-format on
 
 namespace tare {
 namespace {
