@@ -99,6 +99,19 @@ bool Graph::SameVersion(const Graph& other) const {
          *inputs_ == *other.inputs_ && PagesDiffering(other) == 0;
 }
 
+void Graph::Follow(const Graph& newer) {
+  pages_.resize(newer.pages_.size());
+  for (size_t i = 0; i < pages_.size(); ++i)
+    if (pages_[i].get() != newer.pages_[i].get()) pages_[i] = newer.pages_[i];
+  if (lineage_ != newer.lineage_) lineage_ = newer.lineage_;
+  if (inputs_ != newer.inputs_) inputs_ = newer.inputs_;
+  num_nodes_ = newer.num_nodes_;
+  id_bound_ = newer.id_bound_;
+  first_ = newer.first_;
+  last_ = newer.last_;
+  ownership_.held = false;
+}
+
 int Graph::PagesDiffering(const Graph& other) const {
   int count = 0;
   for (size_t i = 0; i < std::max(pages_.size(), other.pages_.size()); ++i) {

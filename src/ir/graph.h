@@ -104,6 +104,9 @@ class Graph {
 
   // Same pages, hence the same definitions and order: O(pages), no false "equal".
   bool SameVersion(const Graph& other) const;
+  // Becomes a copy of `newer`, counting only references to pages that differ: for one that keeps step
+  // with a graph under edit.
+  void Follow(const Graph& newer);
   // Number of pages not shared with `other`.
   int PagesDiffering(const Graph& other) const;
   int64_t MemoryBytes() const;  // pages and page table, shared pages in full

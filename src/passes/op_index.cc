@@ -5,17 +5,24 @@
 namespace tare {
 
 OpIndex::List& OpIndex::ListOf(Op op) {
-  if (op.index >= slots_.size()) slots_.resize(op.index + 1);
-  uint16_t& slot = slots_[op.index];
-  if (slot == 0) {
-    lists_.push_back({op, 0, {}});
-    slot = static_cast<uint16_t>(lists_.size());
+  if (const List* list = Find(op)) return const_cast<List&>(*list);
+  lists_.push_back({op, 0, {}});
+  const auto place = [&](size_t list) {
+    size_t at = lists_[list].op.index & (slots_.size() - 1);
+    while (slots_[at] != 0) at = (at + 1) & (slots_.size() - 1);
+    slots_[at] = static_cast<uint16_t>(list + 1);
+  };
+  if (2 * lists_.size() <= slots_.size()) {
+    place(lists_.size() - 1);
+  } else {
+    slots_.assign(2 * slots_.size(), 0);
+    for (size_t i = 0; i < lists_.size(); ++i) place(i);
   }
-  return lists_[slot - 1];
+  return lists_.back();
 }
 
-void OpIndex::Build(const Graph& graph, int num_ops) {
-  slots_.assign(num_ops, 0);
+void OpIndex::Build(const Graph& graph) {
+  std::fill(slots_.begin(), slots_.end(), uint16_t{0});
   lists_.clear();
   for (const NodeId node : graph.nodes()) ++ListOf(graph.op(node)).count;
   for (List& list : lists_) list.nodes.reserve(list.count);
@@ -38,8 +45,9 @@ void OpIndex::Add(const Graph& graph, Op op, NodeId node) {
 
 void OpIndex::Nodes(const Graph& graph, std::span<const Op> ops, llvm::SmallVectorImpl<NodeId>& nodes) const {
   for (const Op op : ops) {
-    if (count(op) == 0) continue;
-    for (const NodeId node : lists_[slots_[op.index] - 1].nodes)
+    const List* list = Find(op);
+    if (list == nullptr || list->count == 0) continue;
+    for (const NodeId node : list->nodes)
       if (graph.Contains(node) && graph.op(node) == op) nodes.push_back(node);
   }
 }

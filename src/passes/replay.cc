@@ -134,7 +134,7 @@ absl::Status Rewriter::Impl::Finish() {
 
 absl::Status Rewriter::Impl::TellOwner(GraphId body) {
   const ProgramGraph& inner = program.graphs[body.index];
-  if (!inner.owner_graph.has_value() || !sessions[body.index].before.has_value()) return absl::OkStatus();
+  if (!inner.owner_graph.has_value() || !sessions[body.index].edited) return absl::OkStatus();
   const Graph &was = *sessions[body.index].before, &is = inner.graph;
   const std::span<const NodeId> old_results = was.operands(was.last()), results = is.operands(is.last());
   bool same = old_results.size() == results.size();
@@ -147,7 +147,7 @@ absl::Status Rewriter::Impl::TellOwner(GraphId body) {
 bool Rewriter::Impl::changed() const {
   if (signature_before.has_value()) return true;
   for (size_t g = 0; g < sessions.size(); ++g)
-    if (sessions[g].before.has_value() && !program.graphs[g].graph.SameVersion(*sessions[g].before)) return true;
+    if (sessions[g].edited && !program.graphs[g].graph.SameVersion(*sessions[g].before)) return true;
   return false;
 }
 
@@ -162,7 +162,8 @@ PassCounters Rewriter::Impl::Commit() {
       if (graph.Contains(node) && graph.op(node) != op::placeholder) --counters.cold;
     }
     s.touched_list.clear();
-    s.before.reset();
+    if (s.edited) s.before->Follow(graph);
+    s.edited = false;
     s.walking = false;
   }
   signature_before.reset();
@@ -172,7 +173,7 @@ PassCounters Rewriter::Impl::Commit() {
 void Rewriter::Impl::Rollback() {
   for (uint32_t g = 0; g < sessions.size(); ++g) {
     GraphSession& s = sessions[g];
-    if (s.before.has_value()) {
+    if (s.edited) {
       program.graphs[g].graph = *s.before;
       BuildSession(GraphId{g});
       continue;

@@ -37,7 +37,7 @@ void Rewriter::Impl::BuildSession(GraphId id) {
   const Graph& graph = program.graphs[id.index].graph;
   session = {};
   session.uses.Build(graph);
-  session.index.Build(graph, context.ops.size());
+  session.index.Build(graph);
   session.queue.Grow(graph.id_bound());
   session.touched.resize((graph.id_bound() + 63) / 64);
 }
@@ -73,10 +73,14 @@ absl::Status Rewriter::Impl::CheckOperands(std::span<const NodeId> operands, Nod
 }
 
 LocId Rewriter::Impl::Provenance(LocId parent) {
-  return pass.empty() ? parent : graph().mutable_lineage().AddPass(parent, pass);
+  // Once by the same pass is enough.
+  if (pass.empty() || graph().lineage().PassOf(parent) == pass) return parent;
+  return graph().mutable_lineage().AddPass(parent, pass);
 }
 
 void Rewriter::Impl::Save() {
+  if (session().edited) return;
+  session().edited = true;
   if (!session().before.has_value()) session().before = graph();
 }
 
@@ -204,7 +208,7 @@ bool Rewriter::Occurs(Op op) const {
 }
 
 int64_t Rewriter::MemoryBytes() const {
-  int64_t bytes = sizeof(Impl);
+  int64_t bytes = static_cast<int64_t>(sizeof(Impl)) + impl_->definitions.MemoryBytes();
   for (const GraphSession& session : impl_->sessions) {
     bytes += static_cast<int64_t>(
         sizeof(session) + session.touched.capacity() * sizeof(uint64_t) +

@@ -13,6 +13,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "ir/context.h"
 #include "llvm/ADT/SmallVector.h"
+#include "passes/definition_cache.h"
 #include "passes/node_queue.h"
 #include "passes/op_index.h"
 #include "passes/rewriter.h"
@@ -28,7 +29,8 @@ struct GraphSession {
   std::vector<NodeId> orphans;  // lost their last use during this visit; may have a new one
 
   // Of the pass in progress.
-  std::optional<Graph> before;    // taken before the first edit
+  std::optional<Graph> before;  // the version at Begin; taken before the first edit, then it keeps step
+  bool edited = false;
   std::vector<uint64_t> touched;  // bit per id: redefined, inserted or re-inferred
   std::vector<NodeId> touched_list;
 
@@ -70,6 +72,7 @@ struct Rewriter::Impl {
   };
   // `base`: a node whose arguments stand where `args` does not say otherwise; may have no value.
   absl::StatusOr<Definition> Define(Op op, std::span<const ArgInit> args, NodeId base);
+  absl::StatusOr<Definition> DefineFreely(Op op, std::span<const ArgInit> args, NodeId base);
   absl::StatusOr<InferResult> InferResultOf(Op op, AttrsId attrs, std::span<const NodeId> operands, QuantId quant,
                                             NodeId place);
   absl::Status CheckOperands(std::span<const NodeId> operands, NodeId user) const;
@@ -91,7 +94,7 @@ struct Rewriter::Impl {
   void Save();  // before the first edit of this graph in the transaction
   void SaveSignature();
   void GrowTo(uint32_t id_bound);
-  LocId Provenance(LocId parent);
+  LocId Provenance(LocId parent);  // `parent` redefined by this pass
 
   GraphSession& session() { return sessions[current.index]; }
   const GraphSession& session() const { return sessions[current.index]; }
@@ -111,6 +114,7 @@ struct Rewriter::Impl {
   ProgramBodies bodies;
   GraphId current{0};
   std::vector<GraphSession> sessions;  // by graph
+  DefinitionCache definitions;
   std::string pass;
   PassCounters counters;
   std::vector<Guard> guards;
