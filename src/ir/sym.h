@@ -173,7 +173,7 @@ class SymStore {
   std::unique_ptr<Impl> impl_;
 };
 
-uint64_t IdOf(const Facts* facts);  // 0 for null or empty
+uint64_t IdOf(const Facts* facts);                        // 0 for null or empty
 std::span<const ExprId> GivenAxioms(const Facts* facts);  // as given to MakeFacts
 
 // Resolves a symbol's name while parsing text. Errors: InvalidArgument for an unknown one.
