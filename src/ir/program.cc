@@ -24,9 +24,6 @@ MetaId ResultOf(Context& context, const Graph& graph, const AttrValue& value) {
 }
 
 }  // namespace
-}  // namespace tare
-
-namespace tare {
 
 bool Program::IsFunctional() const {
   for (const ProgramGraph& body : graphs) {
