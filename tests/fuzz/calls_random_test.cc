@@ -1,18 +1,13 @@
-// The fuzzer of calls without a fuzzer: its seeds, and bytes from a fixed generator.
+// The fuzzer of calls without a fuzzer: bytes from a fixed generator.
 //
 // TARE_CALLS=1000000 asks for more than the default number of calls and TARE_SEED for others.
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <random>
-#include <sstream>
 #include <string>
-#include <vector>
 
-#include "calls_target.h"
+#include "call_checker.h"
 
 namespace {
 
@@ -22,25 +17,6 @@ int64_t FromEnvironment(const char* name, int64_t otherwise) {
 }
 
 }  // namespace
-
-TEST_CASE("seeds of the fuzzer of calls pass") {
-  const char* root = std::getenv("TARE_SOURCE_ROOT");
-  REQUIRE(root != nullptr);
-  std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(root) / "tests/data/fuzz/calls")) {
-    files.push_back(entry.path());
-  }
-  std::sort(files.begin(), files.end());
-  CHECK_GT(files.size(), 0);
-  tare::CallChecker checker;
-  for (const std::filesystem::path& file : files) {
-    CAPTURE(file.string());
-    std::ifstream in(file, std::ios::binary);
-    std::stringstream bytes;
-    bytes << in.rdbuf();
-    CHECK_EQ(checker.Check(bytes.str()), "");
-  }
-}
 
 TEST_CASE("random calls keep the promises") {
   const int64_t count = FromEnvironment("TARE_CALLS", 40000);

@@ -1,9 +1,8 @@
-#include "expr_target.h"
-
 #include <string>
 
 #include "ir/status.h"
 #include "ir/sym.h"
+#include "target.h"
 
 namespace tare {
 namespace {
@@ -32,7 +31,8 @@ class AnyScope final : public SymbolScope {
 
 }  // namespace
 
-void TryExpression(std::string_view bytes) {
+// Reads, prints, reads again, bounds, proves and simplifies. A line of facts may follow: `expr | facts`.
+void TryInput(std::string_view bytes) {
   SymStore store;
   AnyScope scope(store);
   const size_t bar = bytes.find('|');

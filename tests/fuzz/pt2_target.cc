@@ -1,5 +1,3 @@
-#include "pt2_target.h"
-
 #include <cstdio>
 #include <span>
 #include <string>
@@ -9,10 +7,13 @@
 #include "ir/status.h"
 #include "ir/verify.h"
 #include "meta/context_factory.h"
+#include "target.h"
 
 namespace tare {
 
-void TryPt2(std::string_view bytes) {
+// A text that starts like JSON is a program's JSON; anything else is an archive. What was written must
+// read back.
+void TryInput(std::string_view bytes) {
   const auto context = MakeContext();
   const bool is_json = !bytes.empty() && (bytes[0] == '{' || bytes[0] == ' ');
   const absl::StatusOr<Program> program =

@@ -1,5 +1,3 @@
-#include "rules_target.h"
-
 #include <vector>
 
 #include "ir/normalize.h"
@@ -7,6 +5,7 @@
 #include "meta/context_factory.h"
 #include "meta/infer.h"
 #include "meta/rule_set.h"
+#include "target.h"
 
 namespace tare {
 namespace {
@@ -81,10 +80,11 @@ void AskOnce(Context& context, Op op) {
 
 }  // namespace
 
-void TryRules(std::string_view text) {
+// Compiles a file of rows; what compiles is asked about one call of each op.
+void TryInput(std::string_view bytes) {
   const auto context = MakeContext();
   const int before = context->ops.size();
-  const absl::Status added = AddOpsFile(*context, "fuzz.toml", text);
+  const absl::Status added = AddOpsFile(*context, "fuzz.toml", bytes);
   if (!added.ok()) {
     TARE_CHECK(!CheckIdOf(added).empty());
     return;

@@ -1,8 +1,7 @@
-#include "text_target.h"
-
 #include "ir/status.h"
 #include "ir/text.h"
 #include "ir/verify.h"
+#include "target.h"
 
 namespace tare {
 namespace {
@@ -20,7 +19,8 @@ constexpr OpDef kOps[] = {
 
 }  // namespace
 
-void TryText(std::string_view bytes) {
+// A program's text: what was printed must read back as the same text.
+void TryInput(std::string_view bytes) {
   std::vector<OpDef> rows(PseudoOps().begin(), PseudoOps().end());
   rows.insert(rows.end(), std::begin(kOps), std::end(kOps));
   Context context(rows);
