@@ -42,7 +42,9 @@ const DTypeRow& Row(DType dtype) { return kRows[static_cast<size_t>(dtype)]; }
 int BytesOf(DType dtype) {
   switch (dtype) {
     case DType::kI4:
+      return 1;
     case DType::kI48:
+      return 8;
     case DType::kShape:
       return 0;
     default:

@@ -50,7 +50,7 @@ const DTypeRow& Row(DType dtype);
 inline std::string_view Name(DType dtype) { return Row(dtype).name; }
 inline int BitsOf(DType dtype) { return Row(dtype).bits; }
 inline DTypeCategory CategoryOf(DType dtype) { return Row(dtype).category; }
-// Bytes per element; 0 for int4, int48 and shape, which have no byte-wise storage here.
+// Bytes per element in memory: one for int4, eight for int48 (sign-extended), 0 for shape, which has no storage.
 int BytesOf(DType dtype);
 bool IsFloating(DType dtype);
 bool IsComplex(DType dtype);

@@ -72,7 +72,10 @@ absl::StatusOr<Value> TosaConvTypes(RuleContext& rc, std::span<const Value> valu
   const DType bias = has_bias ? args.Type(2) : input;
   TARE_RETURN_IF_ERROR(args.status());
   if (input == DType::kI8 || input == DType::kI16) {
-    return Value::Bool(TosaSpecHas(rc.spec(), "INT") && weight == DType::kI8 && (!has_bias || bias == DType::kI32));
+    const bool narrow = weight == DType::kI4 && input == DType::kI8 && TosaSpecHas(rc.spec(), "int4");
+    const bool wide = bias == DType::kI48 && input == DType::kI16 && TosaSpecHas(rc.spec(), "int16");
+    return Value::Bool(TosaSpecHas(rc.spec(), "INT") && (weight == DType::kI8 || narrow) &&
+                       (!has_bias || bias == DType::kI32 || wide));
   }
   const bool fp8 = input == DType::kF8E4M3FN || input == DType::kF8E5M2;
   return Value::Bool(TosaSpecHas(rc.spec(), "FP") && weight == input &&
@@ -142,7 +145,7 @@ absl::StatusOr<Value> TosaZeroPoint(RuleContext& rc, std::span<const Value> valu
     if (dtype == DType::kI16) return Value::Bool(zero_point == 0 || zero_point == 32768);
     return Value::Bool(zero_point >= 0 && zero_point <= 255);
   }
-  if (dtype == DType::kI32 || dtype == DType::kI16) return Value::Bool(zero_point == 0);
+  if (dtype == DType::kI48 || dtype == DType::kI32 || dtype == DType::kI16) return Value::Bool(zero_point == 0);
   if (dtype == DType::kI8) return Value::Bool(zero_point >= -128 && zero_point <= 127);
   return Value::Bool(true);
 }

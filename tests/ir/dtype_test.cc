@@ -41,8 +41,8 @@ TEST_CASE("every dtype's row is what torch and the schema say") {
            {DType::kF8E4M3FNUZ, "f8e4m3fnuz", "float8_e4m3fnuz", 1, kFloating, 31},
            {DType::kF8E5M2FNUZ, "f8e5m2fnuz", "float8_e5m2fnuz", 1, kFloating, 32},
            {DType::kF8E8M0FNU, "f8e8m0fnu", "float8_e8m0fnu", 1, kFloating, 33},
-           {DType::kI4, "i4", "", 0, kInteger, -1},
-           {DType::kI48, "i48", "", 0, kInteger, -1},
+           {DType::kI4, "i4", "", 1, kInteger, -1},
+           {DType::kI48, "i48", "", 8, kInteger, -1},
            {DType::kShape, "shape", "", 0, kInteger, -1},
        }) {
     CAPTURE(std::string(c.name));
