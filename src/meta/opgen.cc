@@ -89,6 +89,7 @@ std::string EmitSource(const CompiledRules& rules, uint64_t hash) {
   });
   EmitArray(out, "uint32_t", "kLinks", arrays.links, [&](uint32_t link) { absl::StrAppend(&out, link, ","); });
   EmitArray(out, "uint32_t", "kLets", arrays.lets, [&](uint32_t node) { absl::StrAppend(&out, node, ","); });
+  EmitArray(out, "uint32_t", "kLetNames", arrays.let_names, [&](uint32_t text) { absl::StrAppend(&out, text, ","); });
   EmitArray(out, "RuleCheck", "kChecks", arrays.checks, [&](const RuleCheck& check) {
     absl::StrAppend(&out, "{", check.id, ",", check.that, "u,", check.say, "u},\n");
   });
@@ -97,7 +98,7 @@ std::string EmitSource(const CompiledRules& rules, uint64_t hash) {
     absl::StrAppend(&out, result.result, "u},\n");
   });
   EmitArray(out, "RuleRow", "kRows", arrays.rows, [&](const RuleRow& row) {
-    absl::StrAppend(&out, "{", row.name, ",", row.file, ",", row.line, ",", row.lets, ",");
+    absl::StrAppend(&out, "{", row.name, ",", row.file, ",", row.line, ",", row.family, ",", row.lets, ",");
     absl::StrAppend(&out, row.num_lets, ",", row.checks, ",", row.num_checks, ",", row.results, ",", row.num_results);
     absl::StrAppend(&out, ",", row.several ? "true" : "false", ",", row.alias, ",", row.num_args, "},\n");
   });
@@ -112,8 +113,9 @@ std::string EmitSource(const CompiledRules& rules, uint64_t hash) {
   };
   absl::StrAppend(&out, "}  // namespace\n\nconst BuiltinRows& GeneratedRows() {\n  static const BuiltinRows rows{{",
                   part("kNodes", arrays.nodes.size()), ", ", part("kLinks", arrays.links.size()), ", ");
-  absl::StrAppend(&out, part("kLets", arrays.lets.size()), ", ", part("kChecks", arrays.checks.size()), ", ",
-                  part("kResults", arrays.results.size()), ", ", part("kRows", arrays.rows.size()), ", ");
+  absl::StrAppend(&out, part("kLets", arrays.lets.size()), ", ", part("kLetNames", arrays.let_names.size()), ", ",
+                  part("kChecks", arrays.checks.size()), ", ", part("kResults", arrays.results.size()), ", ",
+                  part("kRows", arrays.rows.size()), ", ");
   absl::StrAppend(&out, part("kTexts", arrays.texts.size()), ", ", hash,
                   "u}, kOps};\n  return rows;\n}\n\n}  // namespace tare\n");
   return out;

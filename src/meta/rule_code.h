@@ -53,7 +53,7 @@ enum class RuleOp : uint8_t {
   kRank,   // the functions rank, len and is_none, without a call; child
   kLen,
   kIsNone,
-  kFor,  // value: slot of the variable; children: body, list, and optionally a condition
+  kFor,  // value: slot of the variable + 256 * text of its name; children: body, list, optionally a condition
 };
 
 enum class RuleField : uint8_t { kShape, kDType, kStrides, kOffset, kDevice, kLayout };
@@ -98,6 +98,7 @@ struct RuleRow {
   uint32_t name = 0;  // text
   uint32_t file = 0;  // text
   uint32_t line = 0;
+  uint32_t family = 0;              // text; "" = none
   uint32_t lets = 0, num_lets = 0;  // range of `lets`; slots in this order
   uint32_t checks = 0, num_checks = 0;
   uint32_t results = 0, num_results = 0;
@@ -110,6 +111,7 @@ struct RuleTable {
   std::span<const RuleNode> nodes;
   std::span<const uint32_t> links;
   std::span<const uint32_t> lets;
+  std::span<const uint32_t> let_names;  // texts, as `lets`
   std::span<const RuleCheck> checks;
   std::span<const RuleResult> results;
   std::span<const RuleRow> rows;

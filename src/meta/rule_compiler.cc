@@ -45,6 +45,12 @@ RulePlace PlaceOf(const toml::node& node) {
   return {static_cast<uint32_t>(node.source().begin.line), static_cast<uint32_t>(node.source().begin.column)};
 }
 
+// The message of an error that ends in ` [id]`.
+std::string_view WithoutId(const absl::Status& status) {
+  const std::string_view text(status.message().data(), status.message().size());
+  return text.substr(0, text.rfind(" ["));
+}
+
 std::vector<std::string_view> SplitLines(std::string_view text) {
   std::vector<std::string_view> lines;
   while (!text.empty()) {
@@ -76,11 +82,12 @@ class Compiler {
       lines_ = SplitLines(files[i].text);
       TARE_RETURN_IF_ERROR(CompileOps(files[i].name, tables[i]));
     }
-    std::sort(out_.ops.begin(), out_.ops.end(),
-              [](const CompiledOp& a, const CompiledOp& b) { return a.name < b.name; });
+    std::stable_sort(out_.ops.begin(), out_.ops.end(),
+                     [](const CompiledOp& a, const CompiledOp& b) { return a.name < b.name; });
     for (size_t i = 1; i < out_.ops.size(); ++i) {
       if (out_.ops[i].name == out_.ops[i - 1].name) {
-        return InvalidError("rule_c6", "line ", out_.ops[i].line, ": op ", out_.ops[i].name, " is described twice");
+        return InvalidError("rule_c6", out_.ops[i].place, ": op ", out_.ops[i].name, " is described twice, in ",
+                            out_.ops[i - 1].place, " too");
       }
     }
     TARE_RETURN_IF_ERROR(ResolveRules());
@@ -91,12 +98,13 @@ class Compiler {
   absl::Status Error(std::string_view id, RulePlace place, std::string_view what) const {
     return InvalidError(id, file_, ":", place.line, ":", place.column, ": ", what);
   }
-  // Adds file and op to an error of the parser, which names line and column.
+  std::string PlaceText(RulePlace place) const { return absl::StrCat(file_, ":", place.line, ":", place.column); }
+  // Adds file and op to an error of the parser, which starts with `LINE:COLUMN: `.
   absl::Status InOp(const absl::Status& status) const {
-    const std::string id = CheckIdOf(status);
-    std::string_view text(status.message().data(), status.message().size());
-    if (const size_t suffix = text.rfind(" ["); suffix != std::string_view::npos) text = text.substr(0, suffix);
-    return InvalidError(id, file_, ": op ", op_name_, ": ", text);
+    const std::string_view text = WithoutId(status);
+    const size_t space = std::min(text.find(' '), text.size() - 1);
+    return InvalidError(CheckIdOf(status), file_, ":", text.substr(0, space), " op ", op_name_, ":",
+                        text.substr(space));
   }
 
   absl::StatusOr<toml::table> ParseFile(const RuleFile& file) {
@@ -237,6 +245,7 @@ class Compiler {
 
   absl::Status FindFamily() {
     family_ = nullptr;
+    family_name_.clear();
     with_.clear();
     if (const toml::node* with = row_->get("with")) {
       const toml::table* table = with->as_table();
@@ -254,6 +263,7 @@ class Compiler {
     if (it == families_.end())
       return Error("rule_c6", PlaceOf(*name), absl::StrCat("op ", op_name_, ": unknown family"));
     family_ = it->second.table;
+    family_name_ = it->first;
     return absl::OkStatus();
   }
 
@@ -261,8 +271,15 @@ class Compiler {
 
   absl::StatusOr<uint32_t> Expr(const Field& field) {
     auto node = ParseRuleExpr(field.text, field.place, scope_, out_.arrays, pending_);
-    if (!node.ok()) return InOp(node.status());
-    return node;
+    return Named(std::move(node));
+  }
+  // What was parsed, or why not, with the row it belongs to.
+  absl::StatusOr<uint32_t> Named(absl::StatusOr<uint32_t> node) {
+    for (size_t i = pending_.size(); i-- > 0 && pending_[i].row.empty();) {
+      pending_[i].file = file_;
+      pending_[i].row = op_name_;
+    }
+    return node.ok() ? node : InOp(node.status());
   }
   absl::StatusOr<uint32_t> OptionalExpr(std::string_view name) {
     auto field = TextField(name);
@@ -270,10 +287,11 @@ class Compiler {
     if (!*field) return kNoRuleNode;
     return Expr(**field);
   }
-  uint32_t LetNode(size_t slot) {
+  uint32_t LetNode(const RuleRow& row, uint32_t slot) {
     RuleNode node;
     node.op = RuleOp::kLet;
-    node.value = static_cast<int64_t>(slot);
+    node.place = out_.arrays.nodes[out_.arrays.lets[row.lets + slot]].place;
+    node.value = slot;
     return out_.arrays.Add(node, {});
   }
 
@@ -281,14 +299,17 @@ class Compiler {
     TARE_RETURN_IF_ERROR(FindFamily());
     CompiledOp op;
     op.name = op_name_;
-    op.line = PlaceOf(*row_).line;
+    op.place = PlaceText(PlaceOf(*row_));
     TARE_ASSIGN_OR_RETURN(op.schema, PlainField("schema"));
     TARE_ASSIGN_OR_RETURN(op.doc, PlainField("doc"));
     TARE_ASSIGN_OR_RETURN(op.source, PlainField("source"));
     TARE_ASSIGN_OR_RETURN(op.traits, Traits());
     if (op.schema.empty()) return Error("rule_c6", PlaceOf(*row_), absl::StrCat("op ", op_name_, " has no schema"));
     auto schema = ParseSchema(op.schema, pool_);
-    if (!schema.ok()) return InOp(schema.status());
+    if (!schema.ok()) {
+      return Error("schema_c1", InQuotes(PlaceOf(*Find("schema"))),
+                   absl::StrCat("op ", op_name_, ": ", TextPiece(WithoutId(schema.status()))));
+    }
     if (schema->args.size() > static_cast<size_t>(kMaxRuleArgs)) {
       return Error("rule_c5", PlaceOf(*row_), absl::StrCat("op ", op_name_, " has too many arguments"));
     }
@@ -302,12 +323,13 @@ class Compiler {
     }
     scope_.schema = nullptr;
     TARE_ASSIGN_OR_RETURN(const std::vector<Field> also, TextList("also"));
+    out_.ops.push_back(op);
     for (const Field& name : also) {
       CompiledOp twin = op;
       twin.name = name.text;
+      twin.place = PlaceText(name.place);
       out_.ops.push_back(std::move(twin));
     }
-    out_.ops.push_back(std::move(op));
     return absl::OkStatus();
   }
 
@@ -329,13 +351,14 @@ class Compiler {
     RuleRow row;
     row.name = out_.arrays.Text(op_name_);
     row.file = out_.arrays.Text(file_);
-    row.line = op.line;
+    row.line = PlaceOf(*row_).line;
+    row.family = out_.arrays.Text(family_name_);
     row.num_args = static_cast<int16_t>(schema.args.size() + (schema.variadic ? 1 : 0));
     TARE_ASSIGN_OR_RETURN(const std::string alias, PlainField("alias"));
     if (!alias.empty()) {
       row.alias = static_cast<int16_t>(schema.IndexOf(alias));
       if (row.alias < 0)
-        return Error("rule_c3", PlaceOf(*row_), absl::StrCat("op ", op_name_, ": alias names no argument"));
+        return Error("rule_c3", PlaceOf(*Find("alias")), absl::StrCat("op ", op_name_, ": alias names no argument"));
     }
     TARE_RETURN_IF_ERROR(CompileLets(row));
     TARE_RETURN_IF_ERROR(CompileChecks(row));
@@ -374,6 +397,7 @@ class Compiler {
       if (nodes[1] == kNoRuleNode)
         return Error("rule_c6", PlaceOf(*row_), absl::StrCat("op ", op_name_, " has no dtype"));
     }
+    for (const std::string& name : scope_.lets) out_.arrays.let_names.push_back(out_.arrays.Text(name));
     row.lets = static_cast<uint32_t>(out_.arrays.lets.size());
     row.num_lets = static_cast<uint32_t>(nodes.size());
     out_.arrays.lets.insert(out_.arrays.lets.end(), nodes.begin(), nodes.end());
@@ -408,9 +432,8 @@ class Compiler {
       } else if (key.str() == "that") {
         TARE_ASSIGN_OR_RETURN(check.that, Expr(field));
       } else if (key.str() == "say") {
-        auto say = ParseRuleMessage(field.text, field.place, scope_, out_.arrays, pending_);
-        if (!say.ok()) return InOp(say.status());
-        check.say = *say;
+        TARE_ASSIGN_OR_RETURN(check.say,
+                              Named(ParseRuleMessage(field.text, field.place, scope_, out_.arrays, pending_)));
       } else {
         return Error("rule_c6", PlaceOf(value), "a check is { id, that, say }");
       }
@@ -435,8 +458,8 @@ class Compiler {
       RuleResult result;
       TARE_ASSIGN_OR_RETURN(result.result, OptionalExpr("result"));
       if (result.result == kNoRuleNode) {
-        result.shape = LetNode(0);
-        result.dtype = LetNode(1);
+        result.shape = LetNode(row, 0);
+        result.dtype = LetNode(row, 1);
         TARE_ASSIGN_OR_RETURN(result.layout, OptionalExpr("layout"));
         TARE_ASSIGN_OR_RETURN(result.offset, OptionalExpr("offset"));
       }
@@ -483,7 +506,9 @@ class Compiler {
       } else if (other != known_.by_name.end()) {
         node.value = other->second;
       } else {
-        return InvalidError("rule_c3", "line ", UnpackPlace(node.place).line, ": no rule for op ", pending.op);
+        const RulePlace place = UnpackPlace(node.place);
+        return InvalidError("rule_c3", pending.file, ":", place.line, ":", place.column, ": op ", pending.row,
+                            ": no rule for op ", pending.op);
       }
     }
     return absl::OkStatus();
@@ -494,7 +519,7 @@ class Compiler {
   CompiledRules out_;
   std::vector<PendingRule> pending_;
   absl::flat_hash_map<std::string, Family> families_;
-  std::string file_, op_name_;
+  std::string file_, op_name_, family_name_;
   std::vector<std::string_view> lines_;  // of the file whose ops are compiled
   const toml::table* row_ = nullptr;
   const toml::table* family_ = nullptr;

@@ -24,7 +24,7 @@ struct CompiledOp {
   std::string name, schema, doc, source;
   uint16_t traits = 0;
   int32_t rule = -1;  // row of `arrays`
-  uint32_t line = 0;
+  std::string place;  // FILE:LINE:COLUMN of its name
 };
 
 struct CompiledRules {

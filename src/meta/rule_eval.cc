@@ -324,7 +324,7 @@ class Activation {
     const std::span<Value> items = rc_.NewValues(n);
     size_t kept = 0;
     for (size_t i = 0; i < n; ++i) {
-      vars_[node.value] = ItemOf(list, i);
+      vars_[node.value & 0xff] = ItemOf(list, i);
       if (links.size() == 3) {
         TARE_ASSIGN_OR_RETURN(const Value condition, Eval(links[2]));
         TARE_ASSIGN_OR_RETURN(const bool yes, Truth(rc_, condition));

@@ -39,12 +39,25 @@ size_t NumberEnd(std::string_view text, size_t at, bool& is_float) {
   return end;
 }
 
-absl::Status LexError(std::string_view what, size_t at) { return InvalidError("rule_c2", what, " at column ", at + 1); }
-
 }  // namespace
 
-absl::StatusOr<std::vector<RuleToken>> LexRule(std::string_view text) {
-  if (text.size() > kMaxRuleText) return InvalidError("rule_c2", "expression longer than ", kMaxRuleText, " bytes");
+RulePlace PlaceAt(RulePlace place, std::string_view text, size_t offset) {
+  for (const char c : text.substr(0, offset)) {
+    if (c == '\n') {
+      ++place.line;
+      place.column = 0;
+    }
+    ++place.column;
+  }
+  return place;
+}
+
+absl::StatusOr<std::vector<RuleToken>> LexRule(std::string_view text, RulePlace place) {
+  const auto error_at = [&](size_t at, std::string_view what) {
+    const RulePlace here = PlaceAt(place, text, at);
+    return InvalidError("rule_c2", here.line, ":", here.column, ": ", what);
+  };
+  if (text.size() > kMaxRuleText) return error_at(0, absl::StrCat("expression longer than ", kMaxRuleText, " bytes"));
   std::vector<RuleToken> tokens;
   size_t at = 0;
   while (true) {
@@ -69,11 +82,11 @@ absl::StatusOr<std::vector<RuleToken>> LexRule(std::string_view text) {
       token.kind = is_float ? RuleTokenKind::kFloat : RuleTokenKind::kInt;
       const bool ok = is_float ? absl::SimpleAtod(TextPiece(number), &token.real)
                                : absl::SimpleAtoi(TextPiece(number), &token.integer);
-      if (!ok) return LexError(absl::StrCat("number ", TextPiece(number), " out of range"), at);
+      if (!ok) return error_at(at, absl::StrCat("number ", TextPiece(number), " out of range"));
       at = end;
     } else if (c == '\'' || c == '"') {
       const size_t end = text.find(c, at + 1);
-      if (end == std::string_view::npos) return LexError("text without closing quote", at);
+      if (end == std::string_view::npos) return error_at(at, "text without closing quote");
       token.kind = RuleTokenKind::kText;
       token.text = text.substr(at + 1, end - at - 1);
       at = end + 1;
@@ -83,9 +96,9 @@ absl::StatusOr<std::vector<RuleToken>> LexRule(std::string_view text) {
       at += length;
     } else {
       if (absl::ascii_isprint(static_cast<unsigned char>(c))) {
-        return LexError(absl::StrCat("unexpected ", absl::string_view(&text[at], 1)), at);
+        return error_at(at, absl::StrCat("unexpected ", absl::string_view(&text[at], 1)));
       }
-      return LexError(absl::StrCat("unexpected byte ", static_cast<int>(static_cast<unsigned char>(c))), at);
+      return error_at(at, absl::StrCat("unexpected byte ", static_cast<int>(static_cast<unsigned char>(c))));
     }
     tokens.push_back(std::move(token));
   }

@@ -9,6 +9,13 @@
 
 namespace tare {
 
+// A position in a file, from 1.
+struct RulePlace {
+  uint32_t line = 0, column = 0;
+};
+// `offset` bytes into a text that starts at `place`.
+RulePlace PlaceAt(RulePlace place, std::string_view text, size_t offset);
+
 enum class RuleTokenKind : uint8_t { kName, kInt, kFloat, kText, kPunct, kEnd };
 
 struct RuleToken {
@@ -20,7 +27,7 @@ struct RuleToken {
 };
 
 // Tokens point into `text`.
-// Errors: InvalidArgument [rule_c2]; the message ends with ` at column N` of the expression.
-absl::StatusOr<std::vector<RuleToken>> LexRule(std::string_view text);
+// Errors: InvalidArgument `LINE:COLUMN: …` [rule_c2], for a text that starts at `place`.
+absl::StatusOr<std::vector<RuleToken>> LexRule(std::string_view text, RulePlace place);
 
 }  // namespace tare

@@ -7,7 +7,6 @@
 #include "ir/dtype.h"
 #include "ir/status.h"
 #include "meta/function_table.h"
-#include "meta/rule_lexer.h"
 
 namespace tare {
 
@@ -140,21 +139,11 @@ class Parser {
     }
   }
 
-  RulePlace PlaceOf(uint32_t offset) const {
-    RulePlace place = place_;
-    for (uint32_t i = 0; i < offset && i < text_.size(); ++i) {
-      if (text_[i] == '\n') {
-        ++place.line;
-        place.column = 0;
-      }
-      ++place.column;
-    }
-    return place;
-  }
+  RulePlace PlaceOf(uint32_t offset) const { return PlaceAt(place_, text_, offset); }
   uint32_t Fail(std::string_view id, std::string_view what) {
     if (error_.ok()) {
       const RulePlace place = PlaceOf(Now().offset);
-      error_ = InvalidError(id, "line ", place.line, ", column ", place.column, ": ", what);
+      error_ = InvalidError(id, place.line, ":", place.column, ": ", what);
     }
     at_ = tokens_.size() - 1;
     return kNoRuleNode;
@@ -424,7 +413,7 @@ class Parser {
     if (TakeWord("if")) children.push_back(Or());
     vars_.pop_back();
     Expect("]");
-    return Add(RuleOp::kFor, children, offset, slot);
+    return Add(RuleOp::kFor, children, offset, slot + 256 * static_cast<int64_t>(arrays_.Text(name.text)));
   }
 
   uint32_t Name() {
@@ -501,7 +490,7 @@ class Parser {
     const std::vector<uint32_t> items = Items(")");
     if (!error_.ok()) return kNoRuleNode;
     const uint32_t node = Add(RuleOp::kRule, items, name.offset, -1);
-    if (node != kNoRuleNode) pending_.push_back({node, std::string(op.text)});
+    if (node != kNoRuleNode) pending_.push_back({node, std::string(op.text), {}, {}});
     return node;
   }
 
@@ -523,10 +512,18 @@ class Parser {
 
 absl::StatusOr<uint32_t> ParseRuleExpr(std::string_view text, RulePlace place, const RuleScope& scope,
                                        RuleArrays& arrays, std::vector<PendingRule>& pending) {
-  auto tokens = LexRule(text);
+  auto tokens = LexRule(text, place);
   if (!tokens.ok()) return tokens.status();
   return Parser(*std::move(tokens), text, place, scope, arrays, pending).Parse();
 }
+
+namespace {
+
+absl::Status MessageError(RulePlace place) {
+  return InvalidError("rule_c2", place.line, ":", place.column, ": '{' without '}' in a message");
+}
+
+}  // namespace
 
 absl::StatusOr<uint32_t> ParseRuleMessage(std::string_view text, RulePlace place, const RuleScope& scope,
                                           RuleArrays& arrays, std::vector<PendingRule>& pending) {
@@ -547,11 +544,10 @@ absl::StatusOr<uint32_t> ParseRuleMessage(std::string_view text, RulePlace place
       ++at;
     } else if (c == '{') {
       const size_t end = text.find('}', at);
-      if (end == std::string_view::npos)
-        return InvalidError("rule_c2", "line ", place.line, ": '{' without '}' in a message");
+      if (end == std::string_view::npos) return MessageError(PlaceAt(place, text, at));
       flush();
-      auto expr = ParseRuleExpr(text.substr(at + 1, end - at - 1),
-                                {place.line, place.column + static_cast<uint32_t>(at) + 1}, scope, arrays, pending);
+      auto expr =
+          ParseRuleExpr(text.substr(at + 1, end - at - 1), PlaceAt(place, text, at + 1), scope, arrays, pending);
       if (!expr.ok()) return expr.status();
       parts.push_back(*expr);
       at = end;

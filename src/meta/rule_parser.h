@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "ir/schema.h"
 #include "meta/rule_code.h"
+#include "meta/rule_lexer.h"
 
 namespace tare {
 
@@ -19,6 +20,7 @@ struct RuleArrays {
   std::vector<RuleNode> nodes;
   std::vector<uint32_t> links;
   std::vector<uint32_t> lets;
+  std::vector<uint32_t> let_names;
   std::vector<RuleCheck> checks;
   std::vector<RuleResult> results;
   std::vector<RuleRow> rows;
@@ -39,19 +41,16 @@ struct RuleScope {
 struct PendingRule {
   uint32_t node = 0;
   std::string op;
+  std::string file, row;  // that have it; the compiler fills them in
 };
 
-// Where the expression stands in its file.
-struct RulePlace {
-  uint32_t line = 0, column = 0;
-};
 uint32_t PackPlace(RulePlace place);
 RulePlace UnpackPlace(uint32_t packed);
 
 // Index of the function table, -1 = unknown.
 int FindRuleFunction(std::string_view name);
 
-// The root node. Errors: InvalidArgument [rule_c2] syntax, [rule_c3] unknown name or function,
+// The root node. Errors: InvalidArgument `LINE:COLUMN: …` [rule_c2] syntax, [rule_c3] unknown name or function,
 // [rule_c4] wrong number of arguments, [rule_c5] too large or too deep.
 absl::StatusOr<uint32_t> ParseRuleExpr(std::string_view text, RulePlace place, const RuleScope& scope,
                                        RuleArrays& arrays, std::vector<PendingRule>& pending);

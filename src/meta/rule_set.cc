@@ -53,7 +53,7 @@ absl::Status AddOpsFile(Context& context, std::string_view file_name, std::strin
   for (const CompiledOp& op : compiled->ops) {
     const Op there = context.ops.Find(op.name);
     if (!there.has_value()) continue;
-    const std::string place = absl::StrCat(file.name, ":", op.line, ": op ", op.name);
+    const std::string place = absl::StrCat(op.place, ": op ", op.name);
     if (there.index < context.ops.builtin_count()) {
       return InvalidError("rule_c7", place, " is built in; its rule cannot be replaced");
     }
@@ -64,7 +64,7 @@ absl::Status AddOpsFile(Context& context, std::string_view file_name, std::strin
   added->arrays = std::move(compiled->arrays);
   const RuleArrays& arrays = added->arrays;
   added->texts.assign(arrays.texts.begin(), arrays.texts.end());
-  added->table = {arrays.nodes,   arrays.links, arrays.lets,  arrays.checks,
+  added->table = {arrays.nodes,   arrays.links, arrays.lets,  arrays.let_names, arrays.checks,
                   arrays.results, arrays.rows,  added->texts, HashOfText(text)};
   auto next = std::make_shared<RuleSet>(current);
   for (Rule& rule : next->rules_) {
