@@ -232,10 +232,18 @@ absl::StatusOr<Layout> ReadLayout(const Json& json) {
   return kLayouts[number - 1];
 }
 
+// The types torch.device knows (c10/core/DeviceType.h).
+constexpr std::string_view kDeviceTypes[] = {"cpu",    "cuda",   "meta", "ipu", "xpu",  "mkldnn",       "opengl",
+                                             "opencl", "ideep",  "hip",  "ve",  "fpga", "maia",         "xla",
+                                             "lazy",   "vulkan", "mps",  "hpu", "mtia", "privateuseone"};
+
 absl::StatusOr<Device> ReadDevice(const Json& json) {
   static constexpr JsonField kFields[] = {{"type"}, {"index", false}};
   TARE_ASSIGN_OR_RETURN(const JsonFields fields, ReadFields(json, kFields));
-  TARE_ASSIGN_OR_RETURN(const std::string_view type, json.At("type", fields.found[0]).String());
+  const Json type_json = json.At("type", fields.found[0]);
+  TARE_ASSIGN_OR_RETURN(const std::string_view type, type_json.String());
+  if (std::find(std::begin(kDeviceTypes), std::end(kDeviceTypes), type) == std::end(kDeviceTypes))
+    return type_json.Error("json_c4", "unknown device type ", Printable(type));
   Device device;
   device.type = type == "cpu"    ? DeviceType::kCpu
                 : type == "cuda" ? DeviceType::kCuda
