@@ -72,8 +72,13 @@ absl::Status WriteProgramFile(const Program& program, std::string_view path) {
   const std::string name(path);
   if (path.ends_with(".pt2")) return AsFileError(WritePt2(program, name));
   if (!path.ends_with(".tare")) return absl::NotFoundError("the ending of an output file is .pt2 or .tare");
+  return WriteTextFile(PrintProgram(*program.context, program), path);
+}
+
+absl::Status WriteTextFile(std::string_view text, std::string_view path) {
+  const std::string name(path);
   const std::string temporary = absl::StrCat(name, ".", getpid(), ".part");
-  absl::Status status = WriteText(PrintProgram(*program.context, program), temporary);
+  absl::Status status = WriteText(text, temporary);
   if (status.ok() && std::rename(temporary.c_str(), name.c_str()) != 0) {
     status = SystemError(errno, "cannot rename the finished file");
   }

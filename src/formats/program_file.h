@@ -20,6 +20,9 @@ absl::StatusOr<Program> ReadProgramFile(Context& context, std::string_view path)
 // ending, Unimplemented of the format, others of the system.
 absl::Status WriteProgramFile(const Program& program, std::string_view path);
 
+// As WriteProgramFile, for any text.
+absl::Status WriteTextFile(std::string_view text, std::string_view path);
+
 // The whole of a file of at most `limit` bytes. Errors: NotFound, PermissionDenied, ResourceExhausted.
 absl::StatusOr<std::string> ReadTextFile(std::string_view path, size_t limit);
 

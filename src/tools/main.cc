@@ -103,7 +103,16 @@ void AddDiff(CLI::App& app, DiffOptions& o, int& exit_code) {
 void AddOps(CLI::App& app, OpsOptions& o, int& exit_code) {
   CLI::App* verb = AddVerb(app, "ops", "The ops tare knows: schema, rules, checks", "tare ops aten.conv2d.default");
   verb->add_option("NAME", o.name, "An op, or a part of the names to list");
-  verb->add_flag("--json", o.json, "Print JSON");
+  verb->add_option("--dialect", o.dialect, "List the ops of a dialect: aten, tosa, cortex_m, …")->type_name("NAME");
+  verb->add_option("--trait", o.trait, "List the ops with a trait: view, mutates, …")->type_name("NAME");
+  verb->add_option("--check", o.check, "List the ops that a check id may refuse")->type_name("ID");
+  verb->add_option("--function", o.function, "List the ops whose row calls a function of docs/rules.md")
+      ->type_name("NAME");
+  auto* json = verb->add_flag("--json", o.json, "Print JSON: docs/cli.md has the fields");
+  auto* markdown = verb->add_flag("--markdown", o.markdown, "Print Markdown")->excludes(json);
+  verb->add_option("-o,--output", o.output, "Write an index and a page for each file of rows into a directory")
+      ->type_name("DIR")
+      ->needs(markdown);
   AddOpsFiles(verb, o.ops_files);
   verb->callback([&] { exit_code = RunOps(o); });
 }

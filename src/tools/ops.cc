@@ -1,112 +1,59 @@
 // `tare ops`: the ops of the context.
-#include <algorithm>
+#include <sys/stat.h>
+
+#include <cerrno>
 #include <cstdio>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
+#include "formats/program_file.h"
 #include "ir/context.h"
 #include "ir/status.h"
-#include "meta/rule_set.h"
 #include "tools/exit_code.h"
 #include "tools/json_writer.h"
+#include "tools/op_markdown.h"
+#include "tools/op_view.h"
 #include "tools/session.h"
 #include "tools/verbs.h"
 
 namespace tare {
 namespace {
 
-constexpr std::pair<OpTrait, std::string_view> kTraitNames[] = {
-    {kPure, "pure"},
-    {kView, "view"},
-    {kMutates, "mutates"},
-    {kMintsSymbols, "mints_symbols"},
-    {kEffect, "effect"},
-    {kRandom, "random"},
-    {kReadsValues, "reads_values"},
-    {kReadsQuant, "reads_quant"},
-    {kHigherOrder, "higher_order"},
-};
+void Print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
-std::vector<std::string> TraitsOf(const OpDef& def) {
-  std::vector<std::string> names;
-  for (const auto& [trait, name] : kTraitNames) {
-    if ((def.traits & trait) != 0) names.emplace_back(name);
+std::vector<OpView> ViewsOf(const Context& context, GoldenChecker& checker, const std::vector<Op>& ops) {
+  std::vector<OpView> views;
+  views.reserve(ops.size());
+  for (const Op op : ops) views.push_back(ViewOf(context, checker, op));
+  return views;
+}
+
+// One line an op: its name and what it does.
+void PrintList(const Context& context, const std::vector<Op>& ops) {
+  size_t width = 0;
+  for (const Op op : ops) width = std::max(width, context.ops.Name(op).size());
+  for (const Op op : ops) {
+    std::string line(context.ops.Name(op));
+    const std::string_view doc = context.ops.Get(op).doc;
+    if (!doc.empty()) line.resize(width + 2, ' ');
+    Print(Cat(line, doc, "\n"));
   }
-  return names;
 }
 
-// One check of an op's row, with `…` where its message has a value.
-struct CheckText {
-  std::string id, say;
-};
+absl::Status MakeDirectory(const std::string& path) {
+  if (mkdir(path.c_str(), 0777) == 0 || errno == EEXIST) return absl::OkStatus();
+  return absl::ErrnoToStatus(errno, "cannot make the directory");
+}
 
-std::vector<CheckText> ChecksOf(const Context& context, Op op) {
-  const int32_t index = context.ops.Get(op).rule;
-  if (index < 0) return {};
-  const Rule& rule = RulesOf(context).rules()[index];
-  const RuleTable& table = *rule.table;
-  std::vector<CheckText> checks;
-  for (const RuleCheck& check : table.checks.subspan(rule.row->checks, rule.row->num_checks)) {
-    CheckText text{std::string(table.texts[check.id]), ""};
-    const RuleNode& say = table.nodes[check.say];
-    for (uint32_t part : table.links.subspan(say.links, say.num_links)) {
-      const RuleNode& node = table.nodes[part];
-      text.say += node.op == RuleOp::kText ? table.texts[node.value] : "…";
-    }
-    checks.push_back(std::move(text));
+ExitCode WritePages(const std::string& directory, const std::vector<MarkdownFile>& files) {
+  for (const std::string& path : {directory, absl::StrCat(directory, "/ops")}) {
+    if (const absl::Status made = MakeDirectory(path); !made.ok()) return ComplainOfInput(path, made);
   }
-  return checks;
-}
-
-// Ops whose name is or contains `part`, by name. Ops of the IR itself are not listed.
-std::vector<Op> Select(const OpTable& ops, std::string_view part) {
-  std::vector<Op> selected;
-  for (int i = kNumPseudoOps; i < ops.size(); ++i) {
-    const Op op{static_cast<uint16_t>(i)};
-    if (ops.Name(op) == part) return {op};
-    if (ops.Name(op).find(part) != std::string_view::npos) selected.push_back(op);
+  for (const MarkdownFile& file : files) {
+    const std::string path = absl::StrCat(directory, "/", file.path);
+    if (const absl::Status written = WriteTextFile(file.text, path); !written.ok())
+      return ComplainOfInput(path, written);
   }
-  std::sort(selected.begin(), selected.end(), [&](Op a, Op b) { return ops.Name(a) < ops.Name(b); });
-  return selected;
-}
-
-void PutRow(std::string_view label, std::string_view text) {
-  if (text.empty()) return;
-  std::printf("  %-8.*s %.*s\n", static_cast<int>(label.size()), label.data(), static_cast<int>(text.size()),
-              text.data());
-}
-
-void PrintOp(const OpDef& def, const std::vector<CheckText>& checks) {
-  std::printf("%.*s\n", static_cast<int>(def.name.size()), def.name.data());
-  PutRow("", def.doc);
-  PutRow("schema", def.schema_text);
-  PutRow("traits", absl::StrJoin(TraitsOf(def), " "));
-  PutRow("rule", def.rule >= 0 ? "" : "none: metadata is what the file states");
-  for (const CheckText& check : checks) PutRow("check", absl::StrCat(check.id, ": ", check.say));
-  PutRow("source", def.source);
-}
-
-void WriteOp(JsonWriter& json, const OpDef& def, const std::vector<CheckText>& checks) {
-  json.Object([&] {
-    json.Field("name", def.name);
-    json.Field("schema", def.schema_text);
-    json.Field("doc", def.doc);
-    json.Field("source", def.source);
-    json.Field("has_rule", def.rule >= 0);
-    json.Key("traits");
-    json.Array([&] {
-      for (const std::string& trait : TraitsOf(def)) json.Value(trait);
-    });
-    json.Key("checks");
-    json.Array([&] {
-      for (const CheckText& check : checks) {
-        json.Object([&] {
-          json.Field("id", check.id);
-          json.Field("say", check.say);
-        });
-      }
-    });
-  });
+  return kExitOk;
 }
 
 }  // namespace
@@ -114,22 +61,32 @@ void WriteOp(JsonWriter& json, const OpDef& def, const std::vector<CheckText>& c
 int RunOps(const OpsOptions& options) {
   Session session;
   if (const ExitCode code = session.AddOpsFiles(options.ops_files); code != kExitOk) return code;
-  const OpTable& ops = session.context().ops;
-  const std::vector<Op> selected = Select(ops, options.name);
-  if (selected.empty()) return Complain(options.name, absl::NotFoundError("no op has this in its name"));
+  Context& context = session.context();
+  GoldenChecker checker(context);
+  const OpFilter filter{options.name, options.dialect, options.trait, options.check, options.function};
+  const absl::StatusOr<std::vector<Op>> selected = SelectOps(context, filter);
+  if (!selected.ok()) {
+    std::string subject;
+    for (const std::string* part : {&filter.name, &filter.dialect, &filter.trait, &filter.check, &filter.function}) {
+      if (!part->empty()) CatTo(subject, subject.empty() ? "" : " ", *part);
+    }
+    return Complain(subject, selected.status());
+  }
   if (options.json) {
     JsonWriter json;
     json.Array([&] {
-      for (Op op : selected) WriteOp(json, ops.Get(op), ChecksOf(session.context(), op));
+      for (const Op op : *selected) WriteOp(json, context, ViewOf(context, checker, op));
     });
     json.Print();
-    return kExitOk;
+  } else if (options.markdown) {
+    const std::vector<OpView> views = ViewsOf(context, checker, *selected);
+    if (!options.output.empty()) return WritePages(options.output, MarkdownPages(context, views));
+    Print(MarkdownPage(context, views));
+  } else if (selected->size() == 1 && !options.name.empty()) {
+    Print(PageOf(context, ViewOf(context, checker, selected->front())));
+  } else {
+    PrintList(context, *selected);
   }
-  if (selected.size() == 1) {
-    PrintOp(ops.Get(selected[0]), ChecksOf(session.context(), selected[0]));
-    return kExitOk;
-  }
-  for (Op op : selected) std::printf("%s\n", std::string(ops.Name(op)).c_str());
   return kExitOk;
 }
 

@@ -51,8 +51,10 @@ struct DiffOptions {
 int RunDiff(const DiffOptions& options);
 
 struct OpsOptions {
-  std::string name;  // an op, or part of names; "" = all
-  bool json = false;
+  std::string name;                             // an op, or part of names; "" = all
+  std::string dialect, trait, check, function;  // "" = any
+  bool json = false, markdown = false;
+  std::string output;  // directory of Markdown pages; "" = one page on stdout
   std::vector<std::string> ops_files;
 };
 int RunOps(const OpsOptions& options);
