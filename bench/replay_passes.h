@@ -1,31 +1,13 @@
 // Passes with a known cost, for benchmarks.
 #pragma once
 
-#include <memory>
 #include <utility>
 #include <vector>
 
+#include "passes/function_pass.h"
 #include "passes/pass_manager.h"
 
 namespace tare::bench {
-
-template <typename Function>
-class FunctionPass final : public RewritePass {
- public:
-  FunctionPass(std::vector<Op> targets, Function function) : targets_(std::move(targets)), function_(function) {}
-  std::string_view name() const override { return "bench"; }
-  std::span<const Op> targets() const override { return targets_; }
-  absl::Status Rewrite(Node node, Rewriter& rw) const override { return function_(node, rw); }
-
- private:
-  std::vector<Op> targets_;
-  Function function_;
-};
-template <typename Function>
-Pass MakeFunctionPass(std::vector<Op> targets, Function function) {
-  return Pass(
-      std::shared_ptr<const RewritePass>(std::make_shared<const FunctionPass<Function>>(std::move(targets), function)));
-}
 
 // Looks at nodes with `targets` (all when empty) and changes nothing.
 inline Pass LookPass(std::vector<Op> targets) {

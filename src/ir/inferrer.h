@@ -44,6 +44,16 @@ class Bodies {
   virtual BodyMetas Find(GraphId id) const = 0;  // of a graph that exists
 };
 
+// What an op gives its bodies, in the order of their inputs.
+struct BodyArguments {
+  struct Body {
+    GraphId graph;
+    std::vector<MetaId> inputs;  // no value: what the body states
+  };
+  std::vector<Body> bodies;
+  std::vector<Guard> guards;
+};
+
 struct InferCounters {
   int64_t memo_hits = 0, memo_misses = 0;
 };
@@ -60,6 +70,12 @@ class Inferrer {
   // `attrs` in normal form. Errors carry a check id, not the place.
   virtual absl::StatusOr<InferResult> Infer(Op op, AttrsId attrs, std::span<const MetaId> operands, QuantId quant,
                                             NodePlace place) = 0;
+  // What `op` gives its bodies; empty when its row does not say. Not remembered. Errors as Infer.
+  virtual absl::StatusOr<BodyArguments> InferBodyArguments(Op op, AttrsId attrs, std::span<const MetaId> operands,
+                                                           NodePlace place) {
+    (void)op, (void)attrs, (void)operands, (void)place;
+    return BodyArguments();
+  }
 };
 
 }  // namespace tare

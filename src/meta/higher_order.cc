@@ -4,6 +4,7 @@
 #include "meta/functions.h"
 #include "meta/rule_args.h"
 #include "meta/rule_context.h"
+#include "meta/rule_operators.h"
 
 namespace tare {
 namespace {
@@ -44,6 +45,25 @@ absl::StatusOr<Value> FitsBody(RuleContext& rc, std::span<const Value> values) {
     if (input.kind != ValueKind::kTensor || given[i].kind != ValueKind::kTensor) continue;
     if (input.tensor->dtype != given[i].tensor->dtype) return Value::Bool(false);
     if (input.tensor->shape.size() != given[i].tensor->shape.size()) return Value::Bool(false);
+  }
+  return Value::Bool(true);
+}
+
+// What a round of a loop returns fits what the next one takes: tensors of equal dtype and extents for
+// tensors, numbers for numbers.
+// Source: torch/_higher_order_ops/utils.py, check_meta_consistency.
+absl::StatusOr<Value> Carries(RuleContext& rc, std::span<const Value> values) {
+  const size_t count = LengthOf(values[0]);
+  if (count != LengthOf(values[1])) return Value::Bool(false);
+  for (size_t i = 0; i < count; ++i) {
+    const Value returned = ItemOf(values[0], i), taken = ItemOf(values[1], i);
+    const bool tensor = returned.kind == ValueKind::kTensor;
+    if (tensor != (taken.kind == ValueKind::kTensor)) return Value::Bool(false);
+    if (!tensor) continue;
+    const TensorMeta &a = *returned.tensor, &b = *taken.tensor;
+    if (a.dtype != b.dtype || a.shape.size() != b.shape.size()) return Value::Bool(false);
+    for (size_t k = 0; k < a.shape.size(); ++k)
+      if (!rc.EqualOrFalse(a.shape[k], b.shape[k])) return Value::Bool(false);
   }
   return Value::Bool(true);
 }
@@ -129,6 +149,8 @@ constexpr RuleFunctionRow kRows[] = {
     {"body_is_single", "body_is_single(graph) -> bool", "A body returns one bare tensor.", 1, 1, BodyIsSingle},
     {"body_results", "body_results(graph) -> tuple", "What a body returns.", 1, 1, BodyResults},
     {"call", "call(op, list) -> result", "The result of an op that is an argument itself.", 2, 2, Call},
+    {"carries", "carries(list, list) -> bool", "What a round of a loop returns fits what the next one takes.", 2, 2,
+     Carries},
     {"fits_body", "fits_body(graph, list) -> bool", "Operands match a body's inputs in number, dtype and rank.", 2, 2,
      FitsBody},
     {"fresh", "fresh(x) -> x", "The same tensor in storage of its own.", 1, 1, FreshFunction},

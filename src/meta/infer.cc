@@ -9,6 +9,7 @@
 #include "meta/bind.h"
 #include "meta/memo.h"
 #include "meta/rule_eval.h"
+#include "meta/rule_operators.h"
 #include "meta/rule_state.h"
 
 namespace tare {
@@ -55,6 +56,40 @@ class RuleInferrer final : public Inferrer {
       return entry->result;
     }
     return Miss(op, def, attrs, operands, read, place, hash);
+  }
+
+  absl::StatusOr<BodyArguments> InferBodyArguments(Op op, AttrsId attrs, std::span<const MetaId> operands,
+                                                   NodePlace place) override {
+    BodyArguments given;
+    const OpDef& def = context_.ops.Get(op);
+    const Schema* schema = context_.ops.schema(op);
+    if (def.rule < 0 || schema == nullptr) return given;
+    state_.Begin(place);
+    RuleContext rc(state_);
+    TARE_ASSIGN_OR_RETURN(const std::span<const Value> args,
+                          BindArguments(rc, *schema, context_.attrs.Get(attrs), operands));
+    TARE_ASSIGN_OR_RETURN(const Value bodies,
+                          EvaluateBodies(state_, rules_.rules()[static_cast<size_t>(def.rule)], args));
+    const auto misfit = [&] {
+      return InvalidError("rule_c8", "bodies must be a list of (graph, inputs), found ", rc.Print(bodies));
+    };
+    if (bodies.is_none()) return given;
+    if (!IsList(bodies)) return misfit();
+    for (size_t i = 0; i < LengthOf(bodies); ++i) {
+      const Value body = ItemOf(bodies, i);
+      if (body.kind != ValueKind::kTuple || body.items().size() != 2) return misfit();
+      const Value &graph = body.items()[0], &inputs = body.items()[1];
+      if (graph.kind != ValueKind::kGraph || !IsList(inputs)) return misfit();
+      BodyArguments::Body& out = given.bodies.emplace_back();
+      out.graph = graph.graph;
+      for (size_t k = 0; k < LengthOf(inputs); ++k) {
+        const Value input = ItemOf(inputs, k);
+        TARE_ASSIGN_OR_RETURN(const MetaId meta, input.is_none() ? MetaId{} : InternResult(rc, input));
+        out.inputs.push_back(meta);
+      }
+    }
+    given.guards.assign(state_.guards.begin(), state_.guards.end());
+    return given;
   }
 
  private:

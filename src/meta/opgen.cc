@@ -100,7 +100,8 @@ std::string EmitSource(const CompiledRules& rules, uint64_t hash) {
   EmitArray(out, "RuleRow", "kRows", arrays.rows, [&](const RuleRow& row) {
     absl::StrAppend(&out, "{", row.name, ",", row.file, ",", row.line, ",", row.family, ",", row.lets, ",");
     absl::StrAppend(&out, row.num_lets, ",", row.checks, ",", row.num_checks, ",", row.results, ",", row.num_results);
-    absl::StrAppend(&out, ",", row.several ? "true" : "false", ",", row.alias, ",", row.num_args, "},\n");
+    absl::StrAppend(&out, ",", row.bodies, "u,", row.several ? "true" : "false", ",", row.alias, ",", row.num_args,
+                    "},\n");
   });
   EmitArray(out, "std::string_view", "kTexts", arrays.texts,
             [&](const std::string& text) { absl::StrAppend(&out, Quoted(text), ",\n"); });

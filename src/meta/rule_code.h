@@ -102,8 +102,9 @@ struct RuleRow {
   uint32_t lets = 0, num_lets = 0;  // range of `lets`; slots in this order
   uint32_t checks = 0, num_checks = 0;
   uint32_t results = 0, num_results = 0;
-  bool several = false;  // `results`: a tuple even of one
-  int16_t alias = -1;    // argument whose storage the result shares
+  uint32_t bodies = kNoRuleNode;  // a list of (graph, inputs)
+  bool several = false;           // `results`: a tuple even of one
+  int16_t alias = -1;             // argument whose storage the result shares
   int16_t num_args = 0;
 };
 

@@ -32,8 +32,9 @@ constexpr std::pair<std::string_view, OpTrait> kTraits[] = {
     {"declared", kDeclared},
 };
 
-constexpr std::string_view kFields[] = {"schema", "shape", "dtype",  "layout", "offset", "result", "results", "let",
-                                        "checks", "alias", "traits", "family", "with",   "also",   "doc",     "source"};
+constexpr std::string_view kFields[] = {"schema",  "shape", "dtype",  "layout", "offset", "result",
+                                        "results", "let",   "checks", "alias",  "traits", "family",
+                                        "with",    "also",  "doc",    "source", "bodies"};
 
 // A text of the file, `$x` replaced, and where it stands.
 struct Field {
@@ -363,6 +364,7 @@ class Compiler {
     TARE_RETURN_IF_ERROR(CompileLets(row));
     TARE_RETURN_IF_ERROR(CompileChecks(row));
     TARE_RETURN_IF_ERROR(CompileResults(row));
+    TARE_ASSIGN_OR_RETURN(row.bodies, OptionalExpr("bodies"));
     op.rule = static_cast<int32_t>(out_.arrays.rows.size());
     out_.arrays.rows.push_back(row);
     return absl::OkStatus();

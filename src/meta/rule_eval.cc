@@ -25,9 +25,14 @@ class Activation {
   Activation(RuleContext::State& state, const Rule& rule, std::span<const Value> args, int depth)
       : state_(state), rc_(state), table_(*rule.table), row_(*rule.row), args_(args), depth_(depth) {}
 
+  absl::StatusOr<Value> RunBodies() {
+    if (row_.bodies == kNoRuleNode) return Value::None();
+    Start();
+    return Eval(row_.bodies);
+  }
+
   absl::StatusOr<Value> Run() {
-    lets_ = rc_.NewValues(row_.num_lets);
-    let_states_.assign(row_.num_lets, kUntouched);
+    Start();
     for (const RuleCheck& check : table_.checks.subspan(row_.checks, row_.num_checks)) {
       TARE_RETURN_IF_ERROR(RunCheck(check));
     }
@@ -41,6 +46,11 @@ class Activation {
   }
 
  private:
+  void Start() {
+    lets_ = rc_.NewValues(row_.num_lets);
+    let_states_.assign(row_.num_lets, kUntouched);
+  }
+
   absl::Status RunCheck(const RuleCheck& check) {
     TARE_ASSIGN_OR_RETURN(const Value holds, Eval(check.that));
     if (holds.kind == ValueKind::kBool && holds.flag) return absl::OkStatus();
@@ -352,6 +362,10 @@ class Activation {
 
 absl::StatusOr<Value> EvaluateRule(RuleContext::State& state, const Rule& rule, std::span<const Value> args) {
   return Activation(state, rule, args, 0).Run();
+}
+
+absl::StatusOr<Value> EvaluateBodies(RuleContext::State& state, const Rule& rule, std::span<const Value> args) {
+  return Activation(state, rule, args, 0).RunBodies();
 }
 
 }  // namespace tare

@@ -85,26 +85,21 @@ absl::StatusOr<PassStats> PassRunner::Run(const Pass& pass) {
 
 absl::Status PassRunner::RunOver(const Pass& pass) {
   Rewriter::Impl& impl = rw_.impl();
-  for (uint32_t g = 0; g < impl.sessions.size(); ++g) {
-    rw_.EnterGraph(GraphId{g});
-    const std::span<const Op> targets = pass.targets();
-    if (!targets.empty() && !impl.session().index.AnyOf(targets)) continue;
-    if (pass.graph) {
-      TARE_RETURN_IF_ERROR(pass.graph->Run(rw_));
-      impl.Sweep();
-      continue;
-    }
+  const std::span<const Op> targets = pass.targets();
+  return impl.Descend(GraphId{0}, [&]() -> absl::Status {
+    if (!targets.empty() && !impl.session().index.AnyOf(targets)) return absl::OkStatus();
+    if (pass.graph) return pass.graph->Run(rw_);
+    const GraphId graph = impl.current;
     impl.StartWalk(targets);
     for (;;) {
       TARE_ASSIGN_OR_RETURN(const NodeId id, impl.NextVisit());
-      if (!id.has_value()) break;
+      if (!id.has_value()) return absl::OkStatus();
       const absl::Status status = pass.rewrite->Rewrite(Node(&rw_, id), rw_);
       if (!status.ok()) return impl.Explain(status, id);
+      impl.current = graph;
       impl.Sweep();
     }
-  }
-  rw_.EnterGraph(GraphId{0});
-  return absl::OkStatus();
+  });
 }
 
 absl::Status PassRunner::Check() {

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "ir/explain.h"
 #include "ir/status.h"
 #include "ir/text.h"
@@ -18,6 +17,8 @@ bool Contains(std::span<const Op> ops, Op op) { return std::find(ops.begin(), op
 
 void Rewriter::Impl::Begin(std::string_view pass_name) {
   pass = pass_name;
+  nesting = 0;
+  failure = absl::OkStatus();
   counters = {};
 }
 
@@ -77,21 +78,22 @@ absl::Status Rewriter::Impl::DrainUpTo(NodeId last) {
   return absl::OkStatus();
 }
 
-absl::Status Rewriter::Impl::ReinferAs(NodeId node, Reason reason) {
+absl::Status Rewriter::Impl::Reinfer(NodeId node) {
   const NodeDef def = graph().Def(node);
-  if (def.op == op::output) return absl::OkStatus();
-  absl::StatusOr<InferResult> result = InferResultOf(def.op, def.attrs, def.operands, def.quant, node);
-  const bool unknown_inside = reason == Reason::kOperand && HasBodies(def);
-  if (result.ok() && (unknown_inside || result->declared)) {
-    result =
-        UnimplementedError("replay_c1", "the metadata of an operand changed, and what that does to ",
-                           unknown_inside ? "a body of " : "the result of ", context.ops.Name(def.op), " is not known");
+  if (def.op == op::output) {
+    session().owner_unaware = true;
+    return absl::OkStatus();
   }
-  if (!result.ok()) return Explain(result.status(), node);
+  absl::StatusOr<InferResult> result = InferNode(def.op, def.attrs, def.operands, def.quant, node);
+  if (result.ok() && result->declared) {
+    result = UnimplementedError("replay_c1", "the metadata of an operand changed, and what that does to the result of ",
+                                context.ops.Name(def.op), " is not known");
+  }
+  if (!result.ok()) return Fail(Explain(result.status(), node));
   if (context.ops.Has(def.op, kMintsSymbols)) {
-    llvm::SmallVector<MetaId, 8> operands;
-    for (const NodeId operand : def.operands) operands.push_back(graph().meta(operand));
-    result->meta = KeepMintedSymbols(context, def.meta, result->meta, operands);
+    llvm::SmallVector<MetaId, 8> metas;
+    for (const NodeId operand : def.operands) metas.push_back(graph().meta(operand));
+    result->meta = KeepMintedSymbols(context, def.meta, result->meta, metas);
   }
   ++counters.reinferred;
   Touch(node);
@@ -101,47 +103,14 @@ absl::Status Rewriter::Impl::ReinferAs(NodeId node, Reason reason) {
   return absl::OkStatus();
 }
 
-bool Rewriter::Impl::HasBodies(const NodeDef& def) const {
-  if (!context.ops.Has(def.op, kHigherOrder)) return false;
-  for (const NamedAttr& attr : context.attrs.Get(def.attrs))
-    if (attr.value.kind == AttrKind::kGraph) return true;
-  return false;
-}
-
-// Inner graphs first, since what a body returns is metadata of its owner.
 absl::Status Rewriter::Impl::Finish() {
-  std::vector<std::pair<int, uint32_t>> order;  // depth, graph
-  for (uint32_t g = 0; g < sessions.size(); ++g) {
-    int depth = 0;
-    for (GraphId at{g}; program.graphs[at.index].owner_graph.has_value() && depth <= static_cast<int>(sessions.size());
-         at = program.graphs[at.index].owner_graph)
-      ++depth;
-    order.push_back({-depth, g});
-  }
-  std::sort(order.begin(), order.end());
-  absl::Status status;
-  for (const auto& [depth, g] : order) {
-    current = GraphId{g};
-    Sweep();
-    session().walking = false;
-    status = DrainUpTo(NodeId{});
-    if (status.ok()) status = TellOwner(GraphId{g});
-    if (!status.ok()) break;
-  }
-  if (status.ok()) current = GraphId{0};
-  return status;
+  if (!failure.ok()) return failure;
+  return Descend(GraphId{0}, [] { return absl::OkStatus(); });
 }
 
-absl::Status Rewriter::Impl::TellOwner(GraphId body) {
-  const ProgramGraph& inner = program.graphs[body.index];
-  if (!inner.owner_graph.has_value() || !sessions[body.index].edited) return absl::OkStatus();
-  const Graph &was = *sessions[body.index].before, &is = inner.graph;
-  const std::span<const NodeId> old_results = was.operands(was.last()), results = is.operands(is.last());
-  bool same = old_results.size() == results.size();
-  for (size_t i = 0; same && i < results.size(); ++i) same = was.meta(old_results[i]) == is.meta(results[i]);
-  current = inner.owner_graph;
-  if (same || !graph().Contains(inner.owner)) return absl::OkStatus();
-  return ReinferAs(inner.owner, Reason::kBody);
+absl::Status Rewriter::Impl::Fail(absl::Status status) {
+  if (failure.ok()) failure = status;
+  return status;
 }
 
 bool Rewriter::Impl::changed() const {
@@ -182,6 +151,7 @@ void Rewriter::Impl::Rollback() {
     s.touched_list.clear();
     s.orphans.clear();
     s.queue.Clear();
+    s.owner_unaware = false;
     s.walking = false;
   }
   if (signature_before.has_value()) {

@@ -28,6 +28,7 @@ Rewriter::Impl::Impl(Program& program, Inferrer& inferrer)
   inferrer.UseBodies(&bodies);
   sessions.resize(program.graphs.size());
   for (uint32_t g = 0; g < sessions.size(); ++g) BuildSession(GraphId{g});
+  FindBodies();
 }
 
 Rewriter::Impl::~Impl() { inferrer.UseBodies(nullptr); }
@@ -53,10 +54,22 @@ absl::StatusOr<InferResult> Rewriter::Impl::InferResultOf(Op op, AttrsId attrs, 
   llvm::SmallVector<MetaId, 8> metas;
   for (const NodeId operand : operands) metas.push_back(graph().meta(operand));
   absl::StatusOr<InferResult> result = inferrer.Infer(op, attrs, metas, quant, {current.index, place});
-  if (!result.ok()) return result;
-  for (const Guard& guard : result->guards)
-    if (guard_conditions.insert(guard.condition).second) guards.push_back(guard);
+  if (result.ok()) KeepGuards(result->guards);
   return result;
+}
+
+absl::StatusOr<InferResult> Rewriter::Impl::InferNode(Op op, AttrsId attrs, std::span<const NodeId> operands,
+                                                      QuantId quant, NodeId node) {
+  if (!OwnsBodies(op, attrs)) return InferResultOf(op, attrs, operands, quant, node);
+  TARE_RETURN_IF_ERROR(FeedBodies(node, op, attrs, operands));
+  absl::StatusOr<InferResult> result = InferResultOf(op, attrs, operands, quant, node);
+  if (!result.ok()) return Fail(Explain(result.status(), node, op));
+  return result;
+}
+
+void Rewriter::Impl::KeepGuards(std::span<const Guard> more) {
+  for (const Guard& guard : more)
+    if (guard_conditions.insert(guard.condition).second) guards.push_back(guard);
 }
 
 absl::Status Rewriter::Impl::CheckOperands(std::span<const NodeId> operands, NodeId user) const {
@@ -115,7 +128,7 @@ absl::Status Rewriter::Impl::Redefine(NodeId node, Op op, const Definition& defi
   TARE_RETURN_IF_ERROR(CheckOperands(definition.operands, node));
   while (!session().queue.empty() && graph().Before(session().queue.top(), node))
     TARE_RETURN_IF_ERROR(Reinfer(session().queue.Pop(graph())));
-  TARE_ASSIGN_OR_RETURN(InferResult result, InferResultOf(op, definition.attrs, definition.operands, old.quant, node));
+  TARE_ASSIGN_OR_RETURN(InferResult result, InferNode(op, definition.attrs, definition.operands, old.quant, node));
   if (result.declared) {
     bool same_metas =
         old.op == op && old.attrs == definition.attrs && old.operands.size() == definition.operands.size();

@@ -11,6 +11,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/functional/function_ref.h"
 #include "ir/context.h"
 #include "llvm/ADT/SmallVector.h"
 #include "passes/definition_cache.h"
@@ -27,6 +28,8 @@ struct GraphSession {
   OpIndex index;
   NodeQueue queue;              // operands' metadata changed
   std::vector<NodeId> orphans;  // lost their last use during this visit; may have a new one
+
+  bool owner_unaware = false;  // a body: what it returns changed since its owner was inferred
 
   // Of the pass in progress.
   std::optional<Graph> before;  // the version at Begin; taken before the first edit, then it keeps step
@@ -57,9 +60,11 @@ struct Rewriter::Impl {
   // Erases orphans; to be called when a visit ends.
   void Sweep();
   absl::Status DrainUpTo(NodeId last);  // inclusive; no value = all
-  // Finishes what is queued in all graphs; owners learn what their bodies return now.
-  absl::Status Finish();
-  bool changed() const;  // some graph or constant is not as it was at Begin
+  // Calls `visit` in a graph, finishes what is queued there, then does the same in its bodies, owner by
+  // owner in graph order. An owner learns what its bodies return now when all of them are done.
+  absl::Status Descend(GraphId id, absl::FunctionRef<absl::Status()> visit);
+  absl::Status Finish();  // finishes what is queued in all graphs
+  bool changed() const;   // some graph or constant is not as it was at Begin
   PassCounters Commit();
   void Rollback();
   // Message with pass and place; the check id stays. `op`: what the node should become.
@@ -75,15 +80,20 @@ struct Rewriter::Impl {
   absl::StatusOr<Definition> DefineFreely(Op op, std::span<const ArgInit> args, NodeId base);
   absl::StatusOr<InferResult> InferResultOf(Op op, AttrsId attrs, std::span<const NodeId> operands, QuantId quant,
                                             NodeId place);
+  // The same for a node of the graph: its bodies get what these operands are first.
+  absl::StatusOr<InferResult> InferNode(Op op, AttrsId attrs, std::span<const NodeId> operands, QuantId quant,
+                                        NodeId node);
+  void KeepGuards(std::span<const Guard> more);
   absl::Status CheckOperands(std::span<const NodeId> operands, NodeId user) const;
   absl::Status RedefineFrom(NodeId node, Op op, std::span<const ArgInit> args, NodeId base);
   absl::Status Redefine(NodeId node, Op op, const Definition& definition);
-  // Why a node is inferred again: an operand, or a body it owns, has other metadata.
-  enum class Reason : uint8_t { kOperand, kBody };
-  absl::Status ReinferAs(NodeId node, Reason reason);
-  absl::Status Reinfer(NodeId node) { return ReinferAs(node, Reason::kOperand); }
-  absl::Status TellOwner(GraphId body);
-  bool HasBodies(const NodeDef& def) const;
+  absl::Status Reinfer(NodeId node);  // queued: an operand, or what a body returns, has other metadata
+  bool OwnsBodies(Op op, AttrsId attrs) const;
+  // Gives the bodies of a node what its operands are, and infers what that changes in them (bodies.cc).
+  absl::Status FeedBodies(NodeId node, Op op, AttrsId attrs, std::span<const NodeId> operands);
+  absl::Status FeedBody(NodeId owner, GraphId body, std::span<const MetaId> inputs);
+  // An edit that failed after it had changed something: the pass cannot go on.
+  absl::Status Fail(absl::Status status);
   void SetMeta(NodeId node, MetaId meta);
   void QueueUsers(NodeId node);
   void DropUse(NodeId value);
@@ -101,6 +111,7 @@ struct Rewriter::Impl {
   Graph& graph() { return program.graphs[current.index].graph; }
   const Graph& graph() const { return program.graphs[current.index].graph; }
   void BuildSession(GraphId id);
+  void FindBodies();
 
   uint8_t AliasingOf(Op op) const;
   bool MayAlias(Op op) const { return (AliasingOf(op) & 2) != 0; }      // results may share an operand's storage
@@ -113,10 +124,13 @@ struct Rewriter::Impl {
   Inferrer& inferrer;
   ProgramBodies bodies;
   GraphId current{0};
-  std::vector<GraphSession> sessions;  // by graph
+  std::vector<GraphSession> sessions;           // by graph
+  std::vector<std::vector<GraphId>> bodies_of;  // by graph: of owners there, in their order
   DefinitionCache definitions;
   std::string pass;
   PassCounters counters;
+  absl::Status failure;  // of this pass, if it could not be undone alone
+  int nesting = 0;       // bodies within bodies at work
   std::vector<Guard> guards;
   absl::flat_hash_set<ExprId> guard_conditions;
 

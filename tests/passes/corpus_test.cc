@@ -20,17 +20,20 @@ constexpr std::string_view kPasses[] = {"fuse-batch-norm",  "remove-noops",     
                                         "cancel-qdq",       "decompose-linear", "view-to-view-copy", "remove-noops",
                                         "compose-permutes", "compose-views",    "dead-code"};
 
-std::vector<std::string> ProgramFiles() {
+std::vector<std::string> ProgramFiles(std::initializer_list<std::string_view> folders = {"nets"}) {
   const char* root = std::getenv("TARE_SOURCE_ROOT");
   REQUIRE(root != nullptr);
   std::filesystem::path shared = std::filesystem::path(root) / "../shared";
   if (const char* env = std::getenv("TARE_SHARED")) shared = env;
   std::vector<std::string> files;
-  for (const std::filesystem::path& folder :
-       {std::filesystem::path(root) / "tests/data/nets", shared / "corpus/nets"}) {
-    if (!std::filesystem::exists(folder)) continue;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
-      if (entry.path().extension() == ".pt2") files.push_back(entry.path().string());
+  for (const std::string_view name : folders) {
+    for (const std::filesystem::path& folder :
+         {std::filesystem::path(root) / "tests/data" / name, std::filesystem::path(root) / "tests/data/pt2" / name,
+          shared / "corpus" / name}) {
+      if (!std::filesystem::exists(folder)) continue;
+      for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
+        if (entry.path().extension() == ".pt2") files.push_back(entry.path().string());
+    }
   }
   std::sort(files.begin(), files.end());
   return files;
@@ -79,6 +82,39 @@ TEST_CASE("real programs: the session and the slow twin give the same text") {
       REQUIRE(fixture.Print(*program) == fixture.Print(dense));
     }
   }
+}
+
+TEST_CASE("real programs: bodies are given what their files state") {
+  PassesFixture fixture;
+  int bodies = 0;
+  for (const std::string& file : ProgramFiles({"features", "dynamic", "nets"})) {
+    CAPTURE(file);
+    const absl::StatusOr<Program> program = ReadProgramFile(*fixture.context, file);
+    if (!program.ok() || program->graphs.size() == 1) continue;
+    const auto inferrer = fixture.NewInferrer(*program);
+    for (uint32_t g = 0; g < program->graphs.size(); ++g) {
+      const Graph& graph = program->graphs[g].graph;
+      for (const NodeId node : graph.nodes()) {
+        const NodeDef def = graph.Def(node);
+        std::vector<MetaId> operands;
+        for (const NodeId operand : def.operands) operands.push_back(graph.meta(operand));
+        const auto given = inferrer->InferBodyArguments(def.op, def.attrs, operands, {g, node});
+        REQUIRE_MESSAGE(given.ok(), given.status().ToString());
+        for (const BodyArguments::Body& body : given->bodies) {
+          ++bodies;
+          const Graph& inner = program->graphs[body.graph.index].graph;
+          REQUIRE_EQ(inner.inputs().size(), body.inputs.size());
+          for (size_t i = 0; i < body.inputs.size(); ++i) {
+            if (!body.inputs[i].has_value()) continue;
+            CAPTURE(PrintMeta(*fixture.context, body.inputs[i]));
+            CAPTURE(PrintMeta(*fixture.context, inner.meta(inner.inputs()[i])));
+            CHECK(SameMeta(*fixture.context, body.inputs[i], inner.meta(inner.inputs()[i])));
+          }
+        }
+      }
+    }
+  }
+  CHECK(bodies >= 10);
 }
 
 TEST_CASE("threads that share a Context give what one thread gives") {

@@ -6,11 +6,13 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "doctest/doctest.h"
 #include "ir/program.h"
 #include "ir/text.h"
 #include "meta/context_factory.h"
 #include "meta/infer.h"
+#include "passes/function_pass.h"
 #include "passes/pass_list.h"
 #include "passes/pass_manager.h"
 
@@ -37,23 +39,22 @@ struct PassesFixture {
   std::string Print(const Program& program) { return PrintProgram(*context, program); }
 };
 
-// A pass made of a function, for tests.
+// Runs one function as a pass over `text`; gives the program and the stats, or the error.
 template <typename Function>
-class FunctionPass final : public RewritePass {
- public:
-  FunctionPass(std::vector<Op> targets, Function function) : targets_(std::move(targets)), function_(function) {}
-  std::string_view name() const override { return "test-pass"; }
-  std::span<const Op> targets() const override { return targets_; }
-  absl::Status Rewrite(Node node, Rewriter& rw) const override { return function_(node, rw); }
-
- private:
-  std::vector<Op> targets_;
-  Function function_;
-};
-template <typename Function>
-Pass MakeFunctionPass(std::vector<Op> targets, Function function) {
-  return Pass(
-      std::shared_ptr<const RewritePass>(std::make_shared<const FunctionPass<Function>>(std::move(targets), function)));
+std::string RunOn(PassesFixture& fixture, std::string_view text, std::vector<Op> targets, Function function) {
+  Program program = fixture.Parse(text);
+  const auto inferrer = fixture.NewInferrer(program);
+  const std::string before = fixture.Print(program);
+  RunOptions options;
+  options.verify = VerifyWhat::kAll;
+  options.check_meta = true;
+  const Pass pass = MakeFunctionPass(std::move(targets), function);
+  const auto stats = RunPasses(program, *inferrer, {&pass, 1}, options);
+  if (!stats.ok()) {
+    CHECK_EQ(fixture.Print(program), before);  // a failed pass leaves the version before it
+    return std::string(stats.status().message());
+  }
+  return absl::StrCat(fixture.Print(program), StatsLine(stats->front().counters), "\n");
 }
 
 }  // namespace tare

@@ -15,7 +15,7 @@ namespace tare {
 absl::Status ReplayDense(Program& program, Inferrer& inferrer, const Pass& pass);
 
 // Every value as its rule says, from the inputs down. Symbols that rules mint stay themselves;
-// `declared` ops and owners of bodies keep what they state.
+// `declared` ops keep what they state, and so do bodies that no rule gives anything.
 absl::Status ReinferAll(Program& program, Inferrer& inferrer);
 
 }  // namespace tare
