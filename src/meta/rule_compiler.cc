@@ -10,10 +10,9 @@
 #include "ir/schema.h"
 #include "ir/status.h"
 
-// The configuration comes first.
+// Comes last: it configures a library.
 // clang-format off
-#include "ir/toml_config.h"
-#include <toml++/toml.h>
+#include "ir/parse_toml.h"
 // clang-format on
 
 namespace tare {
@@ -111,7 +110,7 @@ class Compiler {
   absl::StatusOr<toml::table> ParseFile(const RuleFile& file) {
     file_ = file.name;
     if (file.text.size() > kMaxRuleFile) return Error("rule_c5", {1, 1}, "file too large");
-    toml::parse_result result = toml::parse(std::string_view(file.text), std::string_view(file.name));
+    toml::parse_result result = ParseToml(file.text, file.name);
     if (!result) {
       const toml::source_position at = result.error().source().begin;
       return Error("rule_c1", {static_cast<uint32_t>(at.line), static_cast<uint32_t>(at.column)},

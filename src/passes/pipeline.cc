@@ -9,10 +9,9 @@
 #include "ir/context.h"
 #include "ir/status.h"
 
-// The configuration comes first.
+// Comes last: it configures a library.
 // clang-format off
-#include "ir/toml_config.h"
-#include <toml++/toml.h>
+#include "ir/parse_toml.h"
 // clang-format on
 
 namespace tare {
@@ -151,7 +150,7 @@ bool HasSymbols(const Meta& meta) {
 
 absl::StatusOr<Pipeline> ParsePipeline(Context& context, std::span<const PassRow> rows, std::string_view name,
                                        std::string_view text) {
-  const toml::parse_result parsed = toml::parse(text);
+  const toml::parse_result parsed = ParseToml(text, name);
   if (!parsed) {
     return InvalidError("pipeline_c1", "pipeline ", name, ", line ", parsed.error().source().begin.line, ": ",
                         parsed.error().description());
