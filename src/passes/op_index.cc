@@ -25,6 +25,7 @@ void OpIndex::Build(const Graph& graph) {
   std::fill(slots_.begin(), slots_.end(), uint16_t{0});
   lists_.clear();
   for (const NodeId node : graph.nodes()) ++ListOf(graph.op(node)).count;
+  lists_.shrink_to_fit();
   for (List& list : lists_) list.nodes.reserve(list.count);
   for (const NodeId node : graph.nodes()) ListOf(graph.op(node)).nodes.push_back(node);
 }

@@ -17,80 +17,80 @@ int Log2Ceil(uint32_t n) {
 
 void UseLists::Build(const Graph& graph) {
   lists_.assign(graph.id_bound(), {});
-  pool_.clear();
-  for (auto& blocks : free_blocks_) blocks.clear();
+  std::fill(std::begin(free_blocks_), std::end(free_blocks_), NodeId{});
   for (const NodeId user : graph.nodes())
     for (const NodeId value : graph.operands(user)) ++lists_[value.index].uses;
   size_t pool_size = 0;
   for (const List& list : lists_)
-    if (list.uses > 2) pool_size += size_t{1} << Log2Ceil(list.uses);
-  pool_.resize(pool_size);
+    if (list.uses > 2) pool_size += size_t{1} << Log2Ceil(list.uses + 1);
+  TARE_CHECK(pool_size < UINT32_MAX);
+  pool_ = std::vector<NodeId>(pool_size);
   uint32_t block = 0;
   for (List& list : lists_) {
     if (list.uses <= 2) continue;
-    const int log2 = Log2Ceil(list.uses);
-    list.slots[0] = NodeId{block};
-    list.slots[1] = NodeId{kBlockMark - log2};
+    const int log2 = Log2Ceil(list.uses + 1);
+    list.SetBlock(block, log2);
+    SetSize(list, 0);
     block += 1u << log2;
   }
-  for (const NodeId user : graph.nodes()) {
-    for (const NodeId value : graph.operands(user)) {
-      List& list = lists_[value.index];
-      Entries(list)[list.size++] = user;
-    }
-  }
+  for (const NodeId user : graph.nodes())
+    for (const NodeId value : graph.operands(user)) PushBack(lists_[value.index], user);
 }
 
 void UseLists::Grow(uint32_t id_bound) {
   if (lists_.size() < id_bound) lists_.resize(id_bound);
 }
 
-uint32_t UseLists::NewBlock(int capacity_log2) {
-  auto& blocks = free_blocks_[capacity_log2];
-  if (!blocks.empty()) {
-    const uint32_t block = blocks.back();
-    blocks.pop_back();
-    return block;
+uint32_t UseLists::NewBlock(int log2) {
+  if (const NodeId free = free_blocks_[log2]; free.has_value()) {
+    free_blocks_[log2] = pool_[free.index];
+    return free.index;
   }
-  TARE_CHECK(pool_.size() + (size_t{1} << capacity_log2) < UINT32_MAX);
+  TARE_CHECK(pool_.size() + (size_t{1} << log2) < UINT32_MAX);
   const uint32_t block = static_cast<uint32_t>(pool_.size());
-  pool_.resize(pool_.size() + (size_t{1} << capacity_log2));
+  pool_.resize(pool_.size() + (size_t{1} << log2));
   return block;
+}
+
+void UseLists::FreeBlock(uint32_t block, int log2) {
+  pool_[block] = free_blocks_[log2];
+  free_blocks_[log2] = NodeId{block};
 }
 
 // Makes room for one more entry: drops stale ones when they are half of the list, else doubles it.
 void UseLists::Reserve(const Graph& graph, NodeId value) {
-  const bool was_in_pool = lists_[value.index].in_pool();
-  const uint32_t capacity = was_in_pool ? 1u << lists_[value.index].capacity_log2() : 2;
-  if (lists_[value.index].size < capacity) return;
+  List& list = lists_[value.index];
+  const uint32_t capacity = list.capacity();
+  if (Size(list) < capacity) return;
   llvm::SmallVector<NodeId, 64> users;
   Users(graph, value, users);
-  List& list = lists_[value.index];
-  if (users.size() <= capacity / 2 || (!was_in_pool && users.size() < 2)) {
+  const auto size = static_cast<uint32_t>(users.size());
+  if (size <= capacity / 2) {
     std::copy(users.begin(), users.end(), Entries(list));
-    list.size = static_cast<uint32_t>(users.size());
+    SetSize(list, size);
     return;
   }
-  const int log2 = was_in_pool ? list.capacity_log2() + 1 : 2;
+  const bool was_in_pool = list.in_pool();
+  const int log2 = was_in_pool ? list.block_log2() + 1 : 2;
   const uint32_t block = NewBlock(log2);
-  if (was_in_pool) free_blocks_[log2 - 1].push_back(list.slots[0].index);
-  std::copy(users.begin(), users.end(), &pool_[block]);
-  list.size = static_cast<uint32_t>(users.size());
-  list.slots[0] = NodeId{block};
-  list.slots[1] = NodeId{kBlockMark - log2};
+  if (was_in_pool) FreeBlock(list.slots[0].index, log2 - 1);
+  list.SetBlock(block, log2);
+  std::copy(users.begin(), users.end(), Entries(list));
+  SetSize(list, size);
 }
 
 void UseLists::Add(const Graph& graph, NodeId value, NodeId user) {
   Reserve(graph, value);
   List& list = lists_[value.index];
-  Entries(list)[list.size++] = user;
+  PushBack(list, user);
   ++list.uses;
 }
 
 std::span<const NodeId> UseLists::Candidates(NodeId value) const {
   const List& list = lists_[value.index];
-  if (list.in_pool()) return {&pool_[list.slots[0].index], list.size};
-  return {list.slots, list.size};
+  const uint32_t size = Size(list);
+  if (list.in_pool()) return {&pool_[list.slots[0].index] + 1, size};
+  return {list.slots, size};
 }
 
 void UseLists::Users(const Graph& graph, NodeId value, llvm::SmallVectorImpl<NodeId>& users) const {
@@ -103,9 +103,7 @@ void UseLists::Users(const Graph& graph, NodeId value, llvm::SmallVectorImpl<Nod
 }
 
 int64_t UseLists::MemoryBytes() const {
-  int64_t bytes = static_cast<int64_t>(lists_.capacity() * sizeof(List) + pool_.capacity() * sizeof(NodeId));
-  for (const auto& blocks : free_blocks_) bytes += static_cast<int64_t>(blocks.capacity() * sizeof(uint32_t));
-  return bytes;
+  return static_cast<int64_t>(lists_.capacity() * sizeof(List) + pool_.capacity() * sizeof(NodeId));
 }
 
 }  // namespace tare
