@@ -5,6 +5,7 @@
 // maximum, … An invalid ExprId (no value) is the poison of overflow, division by zero and size.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <mutex>
 
@@ -91,7 +92,16 @@ struct SymStore::Impl {
   }
   ExprId Intern(const ExprKey& key);
   std::span<const ExprId> args(ExprId id) const { return {at(id).args, at(id).num_args}; }
-  ExprId Int(int64_t value) { return Intern({ExprKind::kIntConst, ExprType::kInt, {}, value}); }
+  ExprId Int(int64_t value) {
+    const auto small = static_cast<uint64_t>(value) - static_cast<uint64_t>(kFirstSmallInt);
+    if (small >= small_ints.size()) return NewInt(value);
+    const ExprId known{small_ints[small].load(std::memory_order_acquire)};
+    if (known.index != 0) return known;
+    const ExprId made = NewInt(value);
+    small_ints[small].store(made.index, std::memory_order_release);
+    return made;
+  }
+  ExprId NewInt(int64_t value) { return Intern({ExprKind::kIntConst, ExprType::kInt, {}, value}); }
   ExprId Bool(bool value) { return value ? true_id : false_id; }
   ExprId Float(double value);
   ExprId Symbol(const SymbolRow& row);
@@ -225,6 +235,9 @@ struct SymStore::Impl {
   static constexpr int kNumShards = 32;
   std::unique_ptr<Shard> shards[kNumShards];
   ExprId true_id, false_id, zero_id, one_id;
+  // Ids of -128 … 255 once somebody asked; 0, the id of false, stands for not yet.
+  static constexpr int64_t kFirstSmallInt = -128;
+  std::array<std::atomic<uint32_t>, 384> small_ints{};
 
   std::mutex facts_mutex;
   absl::flat_hash_map<std::string, uint64_t> facts_ids;

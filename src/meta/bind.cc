@@ -1,6 +1,6 @@
 #include "meta/bind.h"
 
-#include <optional>
+#include <algorithm>
 
 #include "absl/strings/str_cat.h"
 #include "ir/status.h"
@@ -99,52 +99,57 @@ bool IsNumber(const Value& value) {
   }
 }
 
-std::optional<Value> ToReal(RuleContext& rc, const Value& value) {
-  if (value.kind == ValueKind::kFloat || value.kind == ValueKind::kSymFloat) return value;
+// The conversions below change a value in place; false where it is of another kind.
+
+bool ToReal(RuleContext& rc, Value& value) {
+  if (value.kind == ValueKind::kFloat || value.kind == ValueKind::kSymFloat) return true;
   const auto dim = AsInt(value);
-  if (!dim) return std::nullopt;
-  if (const auto constant = rc.syms().Constant(*dim)) return Value::Float(static_cast<double>(*constant));
-  const ExprId args[] = {rc.syms().OfDim(*dim)};
-  return Value::SymFloat(rc.syms().Make(ExprKind::kToFloat, args));
+  if (!dim) return false;
+  if (const auto constant = rc.syms().Constant(*dim)) {
+    value = Value::Float(static_cast<double>(*constant));
+  } else {
+    const ExprId args[] = {rc.syms().OfDim(*dim)};
+    value = Value::SymFloat(rc.syms().Make(ExprKind::kToFloat, args));
+  }
+  return true;
 }
 
-std::optional<Value> OfKind(const Value& value, ValueKind kind) {
-  return value.kind == kind ? std::optional<Value>(value) : std::nullopt;
+bool ToInt(Value& value) {
+  if (value.kind == ValueKind::kBool) value = Value::Int(Dim::Static(value.flag ? 1 : 0));
+  return value.kind == ValueKind::kInt;
 }
 
-// The value as the schema's type wants it; nullopt when it is of another kind.
-std::optional<Value> ToType(RuleContext& rc, SchemaType type, const Value& value) {
+// The value as the schema's type wants it.
+bool ToType(RuleContext& rc, SchemaType type, Value& value) {
   switch (type) {
     case SchemaType::kTensor:
-      return value.kind == ValueKind::kTensor || IsNumber(value) ? std::optional<Value>(value) : std::nullopt;
+      return value.kind == ValueKind::kTensor || IsNumber(value);
     case SchemaType::kInt:
     case SchemaType::kSymInt:
-      if (const auto dim = AsInt(value)) return Value::Int(*dim);
-      return std::nullopt;
+      return ToInt(value);
     case SchemaType::kFloat:
       return ToReal(rc, value);
     case SchemaType::kBool:
-      return IsCondition(value) ? std::optional<Value>(value) : std::nullopt;
+      return IsCondition(value);
     case SchemaType::kScalar:
-      return IsNumber(value) ? std::optional<Value>(value) : std::nullopt;
+      return IsNumber(value);
     case SchemaType::kString:
-      return OfKind(value, ValueKind::kString);
+      return value.kind == ValueKind::kString;
     case SchemaType::kDType:
-      return OfKind(value, ValueKind::kDType);
+      return value.kind == ValueKind::kDType;
     case SchemaType::kMemoryFormat:
-      return OfKind(value, ValueKind::kMemoryFormat);
+      return value.kind == ValueKind::kMemoryFormat;
     case SchemaType::kLayout:
-      return OfKind(value, ValueKind::kLayout);
+      return value.kind == ValueKind::kLayout;
     case SchemaType::kDevice:
-      return value.kind == ValueKind::kDevice || value.kind == ValueKind::kString ? std::optional<Value>(value)
-                                                                                  : std::nullopt;
+      return value.kind == ValueKind::kDevice || value.kind == ValueKind::kString;
     case SchemaType::kGraph:
-      return OfKind(value, ValueKind::kGraph);
+      return value.kind == ValueKind::kGraph;
     case SchemaType::kGenerator:
     case SchemaType::kAny:
-      return value;
+      return true;
   }
-  return std::nullopt;
+  return false;
 }
 
 std::string_view Word(SchemaType type) {
@@ -184,47 +189,43 @@ absl::Status WrongKind(RuleContext& rc, const SchemaArg& arg, const Value& value
                       Word(arg.type), "; found ", rc.Print(value));
 }
 
-absl::StatusOr<Value> Coerce(RuleContext& rc, const SchemaArg& arg, const Value& value) {
+// The value as the argument wants it, a list where it is one.
+absl::Status Coerce(RuleContext& rc, const SchemaArg& arg, Value& value) {
   if (value.is_none()) {
     const bool allowed = arg.optional || arg.type == SchemaType::kAny || arg.type == SchemaType::kGenerator ||
                          (arg.has_default && arg.default_value.is_none());
-    if (allowed) return value;
-    return WrongKind(rc, arg, value);
+    return allowed ? absl::OkStatus() : WrongKind(rc, arg, value);
   }
-  if (!arg.list) {
-    const auto fitting = ToType(rc, arg.type, value);
-    if (!fitting) return WrongKind(rc, arg, value);
-    return *fitting;
-  }
+  if (!arg.list) return ToType(rc, arg.type, value) ? absl::OkStatus() : WrongKind(rc, arg, value);
   const bool ints = arg.type == SchemaType::kInt || arg.type == SchemaType::kSymInt;
   if (!IsList(value)) {
-    const auto single = ToType(rc, arg.type, value);
-    if (arg.list_size < 1 || arg.type == SchemaType::kTensor || !single) return WrongKind(rc, arg, value);
+    Value single = value;
+    if (arg.list_size < 1 || arg.type == SchemaType::kTensor || !ToType(rc, arg.type, single))
+      return WrongKind(rc, arg, value);
     const std::span<Value> items = rc.NewValues(static_cast<size_t>(arg.list_size));
-    std::fill(items.begin(), items.end(), *single);
-    return MakeList(rc, items);
+    std::fill(items.begin(), items.end(), single);
+    value = MakeList(rc, items);
+    return absl::OkStatus();
   }
-  if (value.kind == ValueKind::kInts && ints) return value;
+  if (value.kind == ValueKind::kInts && ints) return absl::OkStatus();
   const size_t count = LengthOf(value);
   const std::span<Value> items = rc.NewValues(count);
   for (size_t i = 0; i < count; ++i) {
-    const Value item = ItemOf(value, i);
-    if (item.is_none() && arg.element_optional) continue;
-    const auto fitting = ToType(rc, arg.type, item);
-    if (!fitting) return WrongKind(rc, arg, value);
-    items[i] = *fitting;
+    items[i] = ItemOf(value, i);
+    if (items[i].is_none() && arg.element_optional) continue;
+    if (!ToType(rc, arg.type, items[i])) return WrongKind(rc, arg, value);
   }
-  if (ints) return MakeList(rc, items);
-  return Value::List(items);
+  value = ints ? MakeList(rc, items) : Value::List(items);
+  return absl::OkStatus();
 }
 
-absl::StatusOr<Value> Default(RuleContext& rc, const SchemaArg& arg) {
+absl::Status Default(RuleContext& rc, const SchemaArg& arg, Value& value) {
   if (arg.has_default) {
-    const Value value = OfAttr(rc, arg.default_value, {}, 0);
+    value = OfAttr(rc, arg.default_value, {}, 0);
     // A default is well-formed, but `int[2] stride=1` still has to become a list.
-    return value.is_none() ? absl::StatusOr<Value>(value) : Coerce(rc, arg, value);
+    return value.is_none() ? absl::OkStatus() : Coerce(rc, arg, value);
   }
-  if (arg.optional) return Value::None();
+  if (arg.optional) return absl::OkStatus();
   return InvalidError("args_c4", "argument ", arg.name, " is missing");
 }
 
@@ -243,11 +244,12 @@ absl::StatusOr<std::span<const Value>> BindArguments(RuleContext& rc, const Sche
   size_t at = 0;  // attrs are in schema order
   for (size_t i = 0; i < count; ++i) {
     const SchemaArg& arg = schema.args[i];
-    auto value = at < attrs.size() && attrs[at].name == arg.name
-                     ? Coerce(rc, arg, OfAttr(rc, attrs[at++].value, operands, 0))
-                     : Default(rc, arg);
-    if (!value.ok()) return value.status();
-    values[i] = *value;
+    if (at < attrs.size() && attrs[at].name == arg.name) {
+      values[i] = OfAttr(rc, attrs[at++].value, operands, 0);
+      TARE_RETURN_IF_ERROR(Coerce(rc, arg, values[i]));
+    } else {
+      TARE_RETURN_IF_ERROR(Default(rc, arg, values[i]));
+    }
   }
   if (schema.variadic) {
     const std::span<Value> rest = rc.NewValues(attrs.size() - at);
@@ -264,9 +266,12 @@ absl::StatusOr<std::span<const Value>> BindValues(RuleContext& rc, const Schema&
   const size_t count = schema.args.size();
   const std::span<Value> values = rc.NewValues(count + (schema.variadic ? 1 : 0));
   for (size_t i = 0; i < count; ++i) {
-    auto value = i < given.size() ? Coerce(rc, schema.args[i], given[i]) : Default(rc, schema.args[i]);
-    if (!value.ok()) return value.status();
-    values[i] = *value;
+    if (i < given.size()) {
+      values[i] = given[i];
+      TARE_RETURN_IF_ERROR(Coerce(rc, schema.args[i], values[i]));
+    } else {
+      TARE_RETURN_IF_ERROR(Default(rc, schema.args[i], values[i]));
+    }
   }
   if (schema.variadic) {
     values[count] = Value::List(given.size() > count ? given.subspan(count) : std::span<const Value>());

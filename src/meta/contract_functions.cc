@@ -23,10 +23,10 @@ absl::StatusOr<Value> MatmulFunction(RuleContext& rc, std::span<const Value> val
   }
   const bool row = left.size() > 1, column = right.size() > 1;
   const Dim inner = right[column ? right.size() - 2 : 0];
-  TARE_RETURN_IF_ERROR(rc.RequireEqual(
-      left.back(), inner,
+  TARE_REQUIRE_EQUAL(
+      rc, left.back(), inner,
       InvalidError("matmul_c2", "shapes ", Text(rc, left), " and ", Text(rc, right), " do not multiply: inner extents ",
-                   rc.Print(Value::Int(left.back())), " and ", rc.Print(Value::Int(inner)), " differ")));
+                   rc.Print(Value::Int(left.back())), " and ", rc.Print(Value::Int(inner)), " differ"));
   const std::span<const Dim> left_batch = row ? left.first(left.size() - 2) : std::span<const Dim>();
   const std::span<const Dim> right_batch = column ? right.first(right.size() - 2) : std::span<const Dim>();
   TARE_ASSIGN_OR_RETURN(const std::span<const Dim> batch, Broadcast(rc, left_batch, right_batch));

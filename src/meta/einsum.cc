@@ -127,10 +127,9 @@ absl::StatusOr<Term> MakeTerm(RuleContext& rc, const TensorMeta& tensor, const L
     const Dim extent = tensor.shape[axis], stride = tensor.strides[axis];
     ++axis;
     if (seen[label]) {  // the diagonal
-      TARE_RETURN_IF_ERROR(
-          rc.RequireEqual(term.shape[at], extent,
-                          InvalidError("einsum_c3", "an axis named twice in one operand has extents ",
-                                       rc.Print(Value::Int(term.shape[at])), " and ", rc.Print(Value::Int(extent)))));
+      TARE_REQUIRE_EQUAL(rc, term.shape[at], extent,
+                         InvalidError("einsum_c3", "an axis named twice in one operand has extents ",
+                                      rc.Print(Value::Int(term.shape[at])), " and ", rc.Print(Value::Int(extent))));
       term.strides[at] = rc.syms().Add(term.strides[at], stride);
       return absl::OkStatus();
     }
@@ -239,10 +238,9 @@ absl::StatusOr<llvm::SmallVector<int, 8>> CountUses(RuleContext& rc, std::span<c
       if (IsOne(rc, dim)) continue;
       ++uses[axis];
       if (extent == 1) extent = dim;
-      TARE_RETURN_IF_ERROR(
-          rc.RequireEqual(extent, dim,
-                          InvalidError("einsum_c4", "operands have extents ", rc.Print(Value::Int(extent)), " and ",
-                                       rc.Print(Value::Int(dim)), " for one axis; they must be equal or 1")));
+      TARE_REQUIRE_EQUAL(rc, extent, dim,
+                         InvalidError("einsum_c4", "operands have extents ", rc.Print(Value::Int(extent)), " and ",
+                                      rc.Print(Value::Int(dim)), " for one axis; they must be equal or 1"));
     }
   }
   return uses;

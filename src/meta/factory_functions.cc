@@ -16,9 +16,9 @@ absl::StatusOr<Value> CheckedSizeFunction(RuleContext& rc, std::span<const Value
   if (size.size() > kMaxRank) return InvalidError("rank_c1", "rank ", size.size(), " is above ", kMaxRank);
   for (const Dim dim : size) {
     if (dim.is_static()) continue;
-    TARE_RETURN_IF_ERROR(rc.Require(rc.syms().Le(Dim::Static(0), dim),
-                                    InvalidError("size_c1", "size ", rc.Print(Value::Ints(size)),
-                                                 " has the negative extent ", rc.Print(Value::Int(dim)))));
+    TARE_REQUIRE(rc, rc.syms().Le(Dim::Static(0), dim),
+                 InvalidError("size_c1", "size ", rc.Print(Value::Ints(size)), " has the negative extent ",
+                              rc.Print(Value::Int(dim))));
   }
   return Value::Ints(size);
 }
@@ -69,11 +69,12 @@ absl::StatusOr<Dim> Truncated(RuleContext& rc, const Value& number) {
 absl::Status CheckRange(RuleContext& rc, Dim start, Dim end, Dim step) {
   SymStore& syms = rc.syms();
   const Dim zero = Dim::Static(0);
-  TARE_RETURN_IF_ERROR(rc.Require(syms.Ne(step, zero), InvalidError("arange_c3", "step is 0")));
+  TARE_REQUIRE(rc, syms.Ne(step, zero), InvalidError("arange_c3", "step is 0"));
   TARE_ASSIGN_OR_RETURN(const bool upward, rc.Less(zero, step));
-  return rc.Require(upward ? syms.Le(start, end) : syms.Le(end, start),
-                    InvalidError("arange_c4", "a step of ", rc.Print(Value::Int(step)), " does not lead from ",
-                                 rc.Print(Value::Int(start)), " to ", rc.Print(Value::Int(end))));
+  TARE_REQUIRE(rc, upward ? syms.Le(start, end) : syms.Le(end, start),
+               InvalidError("arange_c4", "a step of ", rc.Print(Value::Int(step)), " does not lead from ",
+                            rc.Print(Value::Int(start)), " to ", rc.Print(Value::Int(end))));
+  return absl::OkStatus();
 }
 
 // Number of elements of a range.

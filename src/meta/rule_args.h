@@ -52,14 +52,16 @@ class RuleArgs {
 
 }  // namespace tare
 
-// The condition (two equal integers) must hold; the error is built only when that is not known.
-#define TARE_REQUIRE(rc, condition, otherwise)                                                          \
-  do {                                                                                                  \
-    const ::tare::ExprId tare_condition_ = (condition);                                                 \
-    if (!(rc).Known(tare_condition_)) TARE_RETURN_IF_ERROR((rc).Require(tare_condition_, (otherwise))); \
+// The condition (two equal integers) must hold; `otherwise`, a status, is made only when it does not.
+#define TARE_REQUIRE(rc, condition, otherwise)                       \
+  do {                                                               \
+    const absl::StatusOr<bool> tare_holds_ = (rc).Demand(condition); \
+    if (!tare_holds_.ok()) return tare_holds_.status();              \
+    if (!*tare_holds_) return (otherwise);                           \
   } while (0)
-#define TARE_REQUIRE_EQUAL(rc, a, b, otherwise)                                                                     \
-  do {                                                                                                              \
-    const ::tare::Dim tare_a_ = (a), tare_b_ = (b);                                                                 \
-    if (!(rc).KnownEqual(tare_a_, tare_b_)) TARE_RETURN_IF_ERROR((rc).RequireEqual(tare_a_, tare_b_, (otherwise))); \
+#define TARE_REQUIRE_EQUAL(rc, a, b, otherwise)                          \
+  do {                                                                   \
+    const absl::StatusOr<bool> tare_holds_ = (rc).DemandEqual((a), (b)); \
+    if (!tare_holds_.ok()) return tare_holds_.status();                  \
+    if (!*tare_holds_) return (otherwise);                               \
   } while (0)

@@ -58,8 +58,8 @@ enum class RuleOp : uint8_t {
 
 enum class RuleField : uint8_t { kShape, kDType, kStrides, kOffset, kDevice, kLayout };
 
-// Flag of RuleNode::detail: below the node there are only constants, arguments, variables, fields,
-// elements, arithmetic and comparisons, so that it can be evaluated without bookkeeping.
+// Flag of RuleNode::detail: below the node there are only constants, arguments, lets, variables, fields,
+// elements, arithmetic, comparisons and choices, so that it can be evaluated without bookkeeping.
 inline constexpr uint8_t kSimpleRule = 0x80;
 
 struct RuleNode {

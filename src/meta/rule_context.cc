@@ -129,19 +129,18 @@ bool RuleContext::OrTrue(ExprId condition) {
   return !decided.ok() || *decided;
 }
 
-absl::Status RuleContext::Require(ExprId condition, absl::Status otherwise) {
+absl::StatusOr<bool> RuleContext::Demand(ExprId condition) {
   if (!condition.has_value()) return InvalidError("overflow", "a number does not fit 64 bits");
   const Tri proved = syms().Prove(condition, facts());
-  if (proved == Tri::kYes) return absl::OkStatus();
-  if (proved == Tri::kNo) return otherwise;
+  if (proved != Tri::kUnknown) return proved == Tri::kYes;
   if (HasUnbacked(syms(), condition)) {
     Record(state_.guards, {condition, Guard::kRuntimeAssert});
-    return absl::OkStatus();
+    return true;
   }
   const auto hinted = ByValues(syms(), condition, false);
-  if (hinted && !*hinted) return otherwise;
+  if (hinted && !*hinted) return false;
   Record(state_.guards, {condition, Guard::kGuard});
-  return absl::OkStatus();
+  return true;
 }
 
 bool RuleContext::KnownEqual(Dim a, Dim b) { return syms().Equal(a, b, facts()) == Tri::kYes; }
@@ -162,9 +161,10 @@ bool RuleContext::EqualOrFalse(Dim a, Dim b) {
   const auto equal = Equal(a, b);
   return equal.ok() && *equal;
 }
-absl::Status RuleContext::RequireEqual(Dim a, Dim b, absl::Status otherwise) {
-  if (a == b) return absl::OkStatus();
-  return Require(syms().Eq(a, b), std::move(otherwise));
+absl::StatusOr<bool> RuleContext::DemandEqual(Dim a, Dim b) {
+  if (a.is_static() && b.is_static()) return a == b;
+  if (KnownEqual(a, b)) return true;
+  return Demand(syms().Eq(a, b));
 }
 
 absl::StatusOr<int64_t> RuleContext::Concrete(Dim a) {

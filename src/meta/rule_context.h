@@ -5,8 +5,8 @@
 //   Decide    a yes or no: known, else by the hints of backed symbols, and then records the guard;
 //             an unbacked symbol that is undecided is an error [data_dependent]
 //   OrFalse / OrTrue   as Decide, but the fallback instead of the error
-//   Require   must hold: known -> nothing; backed -> guard; unbacked -> runtime assert; known to be
-//             false -> the error given
+//   Demand    must hold: known -> nothing; backed -> guard; unbacked -> runtime assert; known to be
+//             false -> false, and the caller says why (TARE_REQUIRE of rule_args.h)
 // Backed symbols without a hint (golden lines, text form) are decided by facts or, failing that, by
 // the generic assumption that they are large and distinct: `s0 == 3`, `s0 == s1` are answered no,
 // `s0 >= 2` yes; a guard is recorded all the same.
@@ -45,14 +45,14 @@ class RuleContext {
   absl::StatusOr<bool> Decide(ExprId condition);
   bool OrFalse(ExprId condition);
   bool OrTrue(ExprId condition);
-  absl::Status Require(ExprId condition, absl::Status otherwise);
+  absl::StatusOr<bool> Demand(ExprId condition);
   // The same on integers, with fast paths for static ones.
   bool KnownEqual(Dim a, Dim b);
   absl::StatusOr<bool> Equal(Dim a, Dim b);
   absl::StatusOr<bool> Less(Dim a, Dim b);
   absl::StatusOr<bool> LessEqual(Dim a, Dim b);
   bool EqualOrFalse(Dim a, Dim b);
-  absl::Status RequireEqual(Dim a, Dim b, absl::Status otherwise);
+  absl::StatusOr<bool> DemandEqual(Dim a, Dim b);
   // A concrete number: constant, else specialised by its hint with a guard `a == hint`.
   absl::StatusOr<int64_t> Concrete(Dim a);
 

@@ -17,8 +17,6 @@ namespace {
 
 constexpr int kMaxDepth = 320;  // nested evaluations: expressions, lets and rules together
 
-enum LetState : uint8_t { kUntouched, kRunning, kDone };
-
 // One activation of a rule.
 class Activation {
  public:
@@ -48,19 +46,20 @@ class Activation {
  private:
   void Start() {
     lets_ = rc_.NewValues(row_.num_lets);
-    let_states_.assign(row_.num_lets, kUntouched);
+    let_states_.assign(row_.num_lets, LetState::kUntouched);
   }
 
   absl::Status RunCheck(const RuleCheck& check) {
     TARE_ASSIGN_OR_RETURN(const Value holds, Eval(check.that));
     if (holds.kind == ValueKind::kBool && holds.flag) return absl::OkStatus();
-    if (holds.kind == ValueKind::kSymBool && rc_.Known(holds.expr)) return absl::OkStatus();
     if (!IsCondition(holds)) {
       return At(InvalidError("rule_c8", "a check must be a condition, found ", rc_.Print(holds)), check.that);
     }
-    absl::Status failure = InvalidError(table_.texts[check.id], Message(check.say));
-    if (holds.kind == ValueKind::kBool) return failure;
-    return rc_.Require(holds.expr, std::move(failure));
+    if (holds.kind == ValueKind::kSymBool) {
+      TARE_ASSIGN_OR_RETURN(const bool accepted, rc_.Demand(holds.expr));
+      if (accepted) return absl::OkStatus();
+    }
+    return InvalidError(table_.texts[check.id], Message(check.say));
   }
 
   std::string Message(uint32_t say) {
@@ -148,8 +147,8 @@ class Activation {
   absl::StatusOr<Value> Eval(uint32_t index) {
     const RuleNode& node = table_.nodes[index];
     Value simple;
-    if ((node.detail & kSimpleRule) != 0 ? EvalSimple({table_, rc_.syms(), args_, vars_}, node, simple)
-                                         : DoneLet(node, simple))
+    if ((node.detail & kSimpleRule) != 0 &&
+        EvalSimple({table_, rc_.syms(), args_, vars_, lets_.data(), let_states_.data()}, node, simple))
       return simple;
     if (depth_ >= kMaxDepth || ++state_.steps > kMaxRuleSteps || state_.items > kMaxRuleItems) {
       return At(InvalidError("rule_c9", "the rule takes too much work"), index);
@@ -159,11 +158,6 @@ class Activation {
     --depth_;
     if (!value.ok()) return At(value.status(), index);
     return value;
-  }
-  bool DoneLet(const RuleNode& node, Value& value) const {
-    if (node.op != RuleOp::kLet || let_states_[static_cast<size_t>(node.value)] != kDone) return false;
-    value = lets_[static_cast<size_t>(node.value)];
-    return true;
   }
 
   // A fault of the row gets the row's place, once; anything else is a fault of the call.
@@ -249,15 +243,11 @@ class Activation {
   }
 
   absl::StatusOr<Value> Let(size_t slot) {
-    if (let_states_[slot] == kDone) return lets_[slot];
-    if (let_states_[slot] == kRunning) return InvalidError("rule_c8", "a let depends on itself");
-    let_states_[slot] = kRunning;
-    Value vars[kMaxRuleVars];  // a let has its own comprehensions
-    Value* const outer = vars_;
-    vars_ = vars;
+    if (let_states_[slot] == LetState::kDone) return lets_[slot];
+    if (let_states_[slot] == LetState::kRunning) return InvalidError("rule_c8", "a let depends on itself");
+    let_states_[slot] = LetState::kRunning;
     auto value = Eval(table_.lets[row_.lets + slot]);
-    vars_ = outer;
-    let_states_[slot] = value.ok() ? kDone : kUntouched;
+    let_states_[slot] = value.ok() ? LetState::kDone : LetState::kUntouched;
     if (value.ok()) lets_[slot] = *value;
     return value;
   }
@@ -317,9 +307,8 @@ class Activation {
   absl::StatusOr<Value> CallRule(const RuleNode& node, std::span<const Value> items) {
     const Rule& rule = state_.rules->rules()[static_cast<size_t>(node.value)];
     if (state_.rule_depth >= kMaxRuleCalls) return InvalidError("rule_c9", "rules call each other too deep");
-    const std::string_view name = rule.table->texts[rule.row->name];
-    const Schema* schema = rc_.context().ops.schema(rc_.context().ops.Find(name));
-    TARE_ASSIGN_OR_RETURN(const std::span<const Value> args, BindValues(rc_, *schema, items));
+    const Schema& schema = state_.SchemaOfRule(static_cast<size_t>(node.value));
+    TARE_ASSIGN_OR_RETURN(const std::span<const Value> args, BindValues(rc_, schema, items));
     ++state_.rule_depth;
     auto value = Activation(state_, rule, args, depth_).Run();
     --state_.rule_depth;
@@ -333,8 +322,11 @@ class Activation {
     const size_t n = LengthOf(list);
     const std::span<Value> items = rc_.NewValues(n);
     size_t kept = 0;
+    if (vars_ == nullptr) vars_ = rc_.NewValues(kMaxRuleVars).data();
+    Value& variable = vars_[node.value & 0xff];
+    const Value outer = variable;  // of a comprehension that asked for a let with one of its own
     for (size_t i = 0; i < n; ++i) {
-      vars_[node.value & 0xff] = ItemOf(list, i);
+      variable = ItemOf(list, i);
       if (links.size() == 3) {
         TARE_ASSIGN_OR_RETURN(const Value condition, Eval(links[2]));
         TARE_ASSIGN_OR_RETURN(const bool yes, Truth(rc_, condition));
@@ -343,6 +335,7 @@ class Activation {
       TARE_ASSIGN_OR_RETURN(items[kept], Eval(links[0]));
       ++kept;
     }
+    variable = outer;
     return MakeList(rc_, items.first(kept));
   }
 
@@ -352,9 +345,8 @@ class Activation {
   const RuleRow& row_;
   std::span<const Value> args_;
   std::span<Value> lets_;
-  llvm::SmallVector<uint8_t, 16> let_states_;
-  Value own_vars_[kMaxRuleVars];
-  Value* vars_ = own_vars_;
+  llvm::SmallVector<LetState, 16> let_states_;
+  Value* vars_ = nullptr;  // of comprehensions; made by the first one
   int depth_;
 };
 

@@ -20,12 +20,8 @@ namespace {
 
 bool IsSimple(RuleOp op) {
   switch (op) {
-    case RuleOp::kLet:
     case RuleOp::kSlice:
-    case RuleOp::kIn:
-    case RuleOp::kNotIn:
     case RuleOp::kDiv:
-    case RuleOp::kIf:
     case RuleOp::kList:
     case RuleOp::kTuple:
     case RuleOp::kStar:
@@ -41,8 +37,15 @@ bool IsSimple(RuleOp op) {
 }  // namespace
 
 uint32_t RuleArrays::Add(RuleNode node, std::span<const uint32_t> children) {
+  const auto is_simple = [&](uint32_t child) { return (nodes[child].detail & kSimpleRule) != 0; };
   bool simple = IsSimple(node.op);
-  for (uint32_t child : children) simple = simple && (nodes[child].detail & kSimpleRule) != 0;
+  if (node.op == RuleOp::kIn || node.op == RuleOp::kNotIn) {  // a list that is written out is not built
+    const RuleNode& list = nodes[children[1]];
+    const auto items = std::span<const uint32_t>(links).subspan(list.links, list.num_links);
+    simple = is_simple(children[0]) && list.op == RuleOp::kList && std::ranges::all_of(items, is_simple);
+  } else {
+    simple = simple && std::ranges::all_of(children, is_simple);
+  }
   if (simple) node.detail |= kSimpleRule;
   node.links = static_cast<uint32_t>(links.size());
   node.num_links = static_cast<uint16_t>(children.size());

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <bit>
+#include <cstdint>
+#include <optional>
 #include <span>
 
 #include "ir/sym.h"
@@ -12,11 +14,15 @@
 
 namespace tare {
 
+enum class LetState : uint8_t { kUntouched, kRunning, kDone };
+
 struct SimpleScope {
   const RuleTable& table;
   SymStore& syms;
   std::span<const Value> args;
   const Value* vars;
+  const Value* lets;
+  const LetState* let_states;
 };
 
 inline bool SimpleUnary(const RuleNode& node, const Value& a, Value& value) {
@@ -48,6 +54,21 @@ inline bool SimpleUnary(const RuleNode& node, const Value& a, Value& value) {
       return false;
   }
 }
+inline std::optional<bool> SimpleEqual(const Value& a, const Value& b) {
+  if (a.is_none() || b.is_none()) return a.is_none() && b.is_none();
+  if (a.kind != b.kind) return std::nullopt;
+  switch (a.kind) {
+    case ValueKind::kDType:
+      return a.dtype == b.dtype;
+    case ValueKind::kString:
+      return a.text() == b.text();
+    case ValueKind::kInt:
+      if (a.dim == b.dim) return true;
+      return a.dim.is_static() && b.dim.is_static() ? std::optional<bool>(false) : std::nullopt;
+    default:
+      return std::nullopt;
+  }
+}
 inline bool SimplePair(RuleOp op, const Value& a, const Value& b, Value& value) {
   if (op == RuleOp::kIndex) {
     if (a.kind != ValueKind::kInts || b.kind != ValueKind::kInt || !b.dim.is_static()) return false;
@@ -55,18 +76,15 @@ inline bool SimplePair(RuleOp op, const Value& a, const Value& b, Value& value) 
     value = Value::Int(a.dims()[static_cast<size_t>(b.dim.value())]);
     return true;
   }
-  if (a.kind == ValueKind::kDType && b.kind == ValueKind::kDType && (op == RuleOp::kEq || op == RuleOp::kNe)) {
-    value = Value::Bool((a.dtype == b.dtype) == (op == RuleOp::kEq));
-    return true;
+  if (op == RuleOp::kEq || op == RuleOp::kNe) {
+    const std::optional<bool> same = SimpleEqual(a, b);
+    if (same) value = Value::Bool(*same == (op == RuleOp::kEq));
+    return same.has_value();
   }
   if (a.kind != ValueKind::kInt || b.kind != ValueKind::kInt || !a.dim.is_static() || !b.dim.is_static()) return false;
   const int64_t x = a.dim.value(), y = b.dim.value();
   int64_t result = 0;
   switch (op) {
-    case RuleOp::kEq:
-      return value = Value::Bool(x == y), true;
-    case RuleOp::kNe:
-      return value = Value::Bool(x != y), true;
     case RuleOp::kLt:
       return value = Value::Bool(x < y), true;
     case RuleOp::kLe:
@@ -92,6 +110,23 @@ inline bool SimplePair(RuleOp op, const Value& a, const Value& b, Value& value) 
     default:
       return false;
   }
+}
+
+bool EvalSimple(const SimpleScope& scope, const RuleNode& node, Value& value);
+
+// `a` among the items of the list that is written out as the second child.
+inline bool SimpleMember(const SimpleScope& scope, const RuleNode& node, const Value& a, Value& value) {
+  const RuleNode& list = scope.table.nodes[scope.table.links[node.links + 1]];
+  bool found = false;
+  for (uint32_t link : scope.table.links.subspan(list.links, list.num_links)) {
+    Value item;
+    if (!EvalSimple(scope, scope.table.nodes[link], item)) return false;
+    const std::optional<bool> same = SimpleEqual(a, item);
+    if (!same) return false;
+    found |= *same;
+  }
+  value = Value::Bool(found == (node.op == RuleOp::kIn));
+  return true;
 }
 
 // The common case of a simple node: constants, arguments, static integers. False where anything
@@ -129,12 +164,21 @@ inline bool EvalSimple(const SimpleScope& scope, const RuleNode& node, Value& va
     case RuleOp::kVar:
       value = scope.vars[node.value];
       return true;
+    case RuleOp::kLet:
+      if (scope.let_states[node.value] != LetState::kDone) return false;
+      value = scope.lets[node.value];
+      return true;
     default:
       break;
   }
   Value a;
   if (!EvalSimple(scope, scope.table.nodes[scope.table.links[node.links]], a)) return false;
   if (node.num_links == 1) return SimpleUnary(node, a, value);
+  if (node.op == RuleOp::kIf) {
+    if (a.kind != ValueKind::kBool) return false;
+    return EvalSimple(scope, scope.table.nodes[scope.table.links[node.links + (a.flag ? 1 : 2)]], value);
+  }
+  if (node.op == RuleOp::kIn || node.op == RuleOp::kNotIn) return SimpleMember(scope, node, a, value);
   const bool logical = node.op == RuleOp::kAnd || node.op == RuleOp::kOr;
   if (logical && a.kind == ValueKind::kBool && a.flag == (node.op == RuleOp::kOr)) {
     value = a;

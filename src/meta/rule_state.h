@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "ir/context.h"
 #include "ir/inferrer.h"
@@ -30,10 +31,21 @@ struct RuleContext::State {
   std::span<const RuleFunctionRow> functions = FunctionTable();
   llvm::BumpPtrAllocator arena;
   llvm::SmallVector<Guard, 8> guards;
+  std::vector<const Schema*> schemas;  // by rule; null until asked for
   int rule_depth = 0;
   int64_t steps = 0;
   size_t items = 0;
   bool minted = false;  // the answer has fresh symbols: it must not be remembered
+
+  // Of the op whose rule it is, found by name once.
+  const Schema& SchemaOfRule(size_t rule) {
+    if (rule >= schemas.size()) schemas.resize(rules->rules().size(), nullptr);
+    if (schemas[rule] == nullptr) {
+      const Rule& found = rules->rules()[rule];
+      schemas[rule] = context->ops.schema(context->ops.Find(found.table->texts[found.row->name]));
+    }
+    return *schemas[rule];
+  }
 
   void Begin(NodePlace at) {
     place = at;

@@ -40,12 +40,12 @@ absl::Status BroadcastInto(RuleContext& rc, std::span<Dim> result, std::span<con
       continue;
     }
     if (rc.EqualOrFalse(in, Dim::Static(1))) continue;
-    TARE_RETURN_IF_ERROR(rc.RequireEqual(
-        out, in,
+    TARE_REQUIRE_EQUAL(
+        rc, out, in,
         InvalidError("broadcast_c1", "shapes ", Text(rc, result), " and ", Text(rc, dims), " do not broadcast: extent ",
                      rc.Print(Value::Int(out)), " meets ", rc.Print(Value::Int(in)), " at axis ",
                      static_cast<int64_t>(k) - static_cast<int64_t>(dims.size()),
-                     "; extents must be equal or one of them 1")));
+                     "; extents must be equal or one of them 1"));
     if (in.is_static()) out = in;
   }
   return absl::OkStatus();
@@ -255,7 +255,7 @@ absl::Status RequireExpandable(RuleContext& rc, std::span<const Dim> from, std::
   for (size_t k = 0; k < from.size(); ++k) {
     if (from[k] == 1 || from[k] == to[lead + k] || rc.KnownEqual(from[k], to[lead + k])) continue;
     if (rc.EqualOrFalse(from[k], Dim::Static(1))) continue;
-    TARE_RETURN_IF_ERROR(rc.RequireEqual(from[k], to[lead + k], error()));
+    TARE_REQUIRE_EQUAL(rc, from[k], to[lead + k], error());
   }
   return absl::OkStatus();
 }
