@@ -1,7 +1,9 @@
 // Replay of passes over made-up chains: what cannot apply, what stays cold, what is rewritten, what is
 // inferred again, and whole pipelines.
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -16,10 +18,28 @@
 namespace tare::bench {
 namespace {
 
-// A program under edit, made anew for each benchmark.
+// Chains are made once; benchmarks edit copies.
+class Chains {
+ public:
+  explicit Chains(Context& context) : context_(context) {}
+  Context& context() const { return context_; }
+  Program Copy(int nodes, int rare) {
+    std::unique_ptr<Program>& chain = chains_[{nodes, rare}];
+    if (chain == nullptr) chain = std::make_unique<Program>(MakeChain(context_, nodes, rare));
+    Program copy = *chain;
+    copy.main().mutable_lineage();  // an edited copy makes one of its own first
+    return copy;
+  }
+
+ private:
+  Context& context_;
+  std::map<std::pair<int, int>, std::unique_ptr<Program>> chains_;
+};
+
+// A program under edit.
 struct Bed {
-  Bed(Context& context, int nodes, int rare)
-      : inferrer(MakeInferrer(context)), program(MakeChain(context, nodes, rare)), rw(program, *inferrer) {}
+  Bed(Chains& chains, int nodes, int rare)
+      : inferrer(MakeInferrer(chains.context())), program(chains.Copy(nodes, rare)), rw(program, *inferrer) {}
   std::unique_ptr<Inferrer> inferrer;
   Program program;
   Rewriter rw;
@@ -50,10 +70,11 @@ class ToggleFirst final : public GraphPass {
 
 Op Find(Context& context, std::string_view name) { return context.ops.Find(name); }
 
-void SkippedAndCold(Context& context) {
+void SkippedAndCold(Chains& chains) {
+  Context& context = chains.context();
   for (const int nodes : {1000, 100000}) {
-    Register(absl::StrCat("replay/cannot-apply/", nodes), {100, "ns"}, [&context, nodes](benchmark::State& state) {
-      Bed bed(context, nodes, 100);
+    Register(absl::StrCat("replay/cannot-apply/", nodes), {100, "ns"}, [&, nodes](benchmark::State& state) {
+      Bed bed(chains, nodes, 100);
       const Pass pass = LookPass({Find(context, "aten.convolution.default")});
       for (auto _ : state) RunOrSkip(state, bed.runner, pass);
     });
@@ -61,8 +82,8 @@ void SkippedAndCold(Context& context) {
   // One node of 100,000 is rewritten; the others are cold.
   for (const bool snapshot : {false, true}) {
     Register(absl::StrCat("replay/cold-node/100000", snapshot ? "/snapshot-kept" : ""), {snapshot ? 0.3 : 0.1, "ns"},
-             [&context, snapshot](benchmark::State& state) {
-               Bed bed(context, 100000, 100000);
+             [&, snapshot](benchmark::State& state) {
+               Bed bed(chains, 100000, 100000);
                std::vector<Program> snapshots;
                bed.options.keep_before = snapshot;
                if (snapshot) {
@@ -82,31 +103,32 @@ void SkippedAndCold(Context& context) {
                SetItems(state, 100000);
              });
   }
-  Register("replay/every-node-visited/10000", {0, "ns"}, [&context](benchmark::State& state) {
-    Bed bed(context, 10000, 100);
+  Register("replay/every-node-visited/10000", {0, "ns"}, [&](benchmark::State& state) {
+    Bed bed(chains, 10000, 100);
     const Pass pass = LookPass({});
     for (auto _ : state) RunOrSkip(state, bed.runner, pass);
     SetItems(state, 10000);
   });
-  Register("replay/target-visited/10000", {0, "ns"}, [&context](benchmark::State& state) {
-    Bed bed(context, 10000, 100);
+  Register("replay/target-visited/10000", {0, "ns"}, [&](benchmark::State& state) {
+    Bed bed(chains, 10000, 100);
     const Pass pass = LookPass({Find(context, "aten.relu.default")});
     for (auto _ : state) RunOrSkip(state, bed.runner, pass);
     SetItems(state, bed.program.main().CountOps()[Find(context, "aten.relu.default").index]);
   });
 }
 
-void Rewritten(Context& context) {
-  Register("replay/node-rewritten/metadata-equal", {150, "ns"}, [&context](benchmark::State& state) {
-    Bed bed(context, 10000, 2);
+void Rewritten(Chains& chains) {
+  Context& context = chains.context();
+  Register("replay/node-rewritten/metadata-equal", {150, "ns"}, [&](benchmark::State& state) {
+    Bed bed(chains, 10000, 2);
     const Pass pass = TogglePass(Find(context, "aten.add.Tensor"));
     for (auto _ : state) RunOrSkip(state, bed.runner, pass);
     SetItems(state, 5000);
     state.SetLabel("10,000 nodes, 5,000 of them rewritten");
   });
   // The dtype of the first node changes, and with it that of all others.
-  Register("replay/user-re-inferred/memo-hit", {60, "ns"}, [&context](benchmark::State& state) {
-    Bed bed(context, 10000, 1000000);
+  Register("replay/user-re-inferred/memo-hit", {60, "ns"}, [&](benchmark::State& state) {
+    Bed bed(chains, 10000, 1000000);
     const Op to = Find(context, "aten.to.dtype"), clone = Find(context, "aten.clone.default");
     if (!to.has_value() || !clone.has_value()) return state.SkipWithError("an op is missing");
     const Pass wave{std::shared_ptr<const GraphPass>(
@@ -131,17 +153,16 @@ constexpr PipelineCase kPipelines[] = {
 };
 
 // Every pass rewrites one node in a hundred.
-void Pipelines(Context& context) {
+void Pipelines(Chains& chains) {
+  Context& context = chains.context();
   for (const PipelineCase& c : kPipelines) {
-    Register(absl::StrCat("pipeline/", c.name), {c.aim_ms, "ms"}, [&context, &c](benchmark::State& state) {
+    Register(absl::StrCat("pipeline/", c.name), {c.aim_ms, "ms"}, [&](benchmark::State& state) {
       const std::unique_ptr<Inferrer> inferrer = MakeInferrer(context);
-      const Program program = MakeChain(context, c.nodes, 100);
       const std::vector<Pass> passes(c.passes, TogglePass(Find(context, "aten.add.Tensor")));
       int64_t touched = 0;
       for (auto _ : state) {
         state.PauseTiming();
-        auto copy = std::make_unique<Program>(program);
-        copy->main().mutable_lineage();  // an edited copy makes one of its own first
+        auto copy = std::make_unique<Program>(chains.Copy(c.nodes, 100));
         std::vector<Program> snapshots;
         RunOptions options = Unverified();
         options.keep_before = c.snapshots;
@@ -170,9 +191,10 @@ void Pipelines(Context& context) {
 
 void ReplayBenches() {
   const std::unique_ptr<Context> context = MakeContext();
-  SkippedAndCold(*context);
-  Rewritten(*context);
-  Pipelines(*context);
+  Chains chains(*context);
+  SkippedAndCold(chains);
+  Rewritten(chains);
+  Pipelines(chains);
   RunRegistered();
 }
 

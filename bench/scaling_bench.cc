@@ -1,10 +1,16 @@
-// Time and memory must grow with the number of nodes and not faster: 1,000, 10,000 and 100,000 nodes.
-// Figures are nanoseconds (bytes) per node; a row of 100,000 should be near that of 1,000.
+// Time and memory must grow with the number of nodes and not faster: 1,000 to 400,000 nodes. Figures are
+// per node; a row of 400,000 should be near that of 1,000. The command runs with a stack of 1 MB.
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "aims.h"
+#include "command.h"
 #include "formats/pt2/pt2.h"
 #include "groups.h"
 #include "ir/text.h"
@@ -56,20 +62,59 @@ void ProgramBenches(Context& context, const std::string& name, const Program& pr
   });
 }
 
+constexpr int kStackKb = 1024;
+
+// `tare VERB FILE`, best of a few runs: microseconds of CPU per node.
+void CommandBench(const std::string& name, double nodes, const std::vector<std::string>& args) {
+  RegisterOnce(name, {0, "us"}, [=] {
+    CommandRun best;
+    for (int i = 0; i < 5; ++i) {
+      const CommandRun run = RunCommand(args, kStackKb);
+      if (run.status != 0) return Figure{0, "", absl::StrCat("fails: ", run.status)};
+      if (i == 0 || run.cpu_ms < best.cpu_ms) best = run;
+    }
+    return Figure{best.cpu_ms * 1e3 / nodes, absl::StrFormat("%.0f ms, peak %.0f MB", best.cpu_ms, best.peak_mb), ""};
+  });
+}
+
+// Chains as files, for the command.
+class ChainFiles {
+ public:
+  ChainFiles() : folder_(std::filesystem::temp_directory_path() / absl::StrCat("tare-bench-", getpid())) {
+    std::filesystem::create_directories(folder_);
+  }
+  ~ChainFiles() { std::filesystem::remove_all(folder_); }
+  std::string Write(const Program& program, const std::string& name) {
+    const std::string path = (folder_ / (name + ".pt2")).string();
+    return WritePt2(program, path).ok() ? path : "";
+  }
+  std::string Output() const { return (folder_ / "out.pt2").string(); }
+
+ private:
+  std::filesystem::path folder_;
+};
+
 }  // namespace
 
 void ScalingBenches() {
   const std::unique_ptr<Context> context = MakeContext();
   std::vector<std::pair<std::string, std::unique_ptr<Program>>> programs;
-  for (const int nodes : {1000, 10000, 100000}) {
-    programs.emplace_back(absl::StrCat("chain-", nodes), std::make_unique<Program>(MakeChain(*context, nodes, 100)));
-  }
-  if (const auto chain = SharedFile("corpus/features/chain_10000/train.pt2")) {
-    programs.emplace_back("chain_10000.pt2", std::make_unique<Program>(ReadOrDie(*context, *chain)));
-    Register("scaling/load/chain_10000.pt2", kNone, [&context, chain](benchmark::State& state) {
-      for (auto _ : state) benchmark::DoNotOptimize(ReadPt2(*context, *chain));
-      SetItems(state, 10000);
+  ChainFiles files;
+  const char* tare = std::getenv("TARE_BIN");
+  for (const int nodes : {1000, 10000, 100000, 400000}) {
+    const std::string name = absl::StrCat("chain-", nodes);
+    programs.emplace_back(name, std::make_unique<Program>(MakeChain(*context, nodes, 100)));
+    const std::string file = files.Write(*programs.back().second, name);
+    Register(absl::StrCat("scaling/load/", name), kNone, [&context, file, nodes](benchmark::State& state) {
+      for (auto _ : state) {
+        if (!ReadPt2(*context, file).ok()) return state.SkipWithError("cannot be read");
+      }
+      SetItems(state, nodes);
     });
+    if (tare == nullptr) continue;
+    CommandBench(absl::StrCat("scaling/tare-check/", name), nodes, {tare, "check", file});
+    CommandBench(absl::StrCat("scaling/tare-opt-write/", name), nodes,
+                 {tare, "opt", file, "--passes", "remove-noops,compose-permutes,dead-code", "-o", files.Output()});
   }
   for (const auto& [name, program] : programs) ProgramBenches(*context, name, *program);
   RunRegistered();
