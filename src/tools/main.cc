@@ -133,6 +133,22 @@ void AddBench(CLI::App& app, BenchOptions& o, int& exit_code) {
   verb->callback([&] { exit_code = RunBench(o); });
 }
 
+void AddRun(CLI::App& app, RunVerbOptions& o, int& exit_code) {
+  CLI::App* verb = AddVerb(app, "run", "What a program computes, by reference kernels on the CPU",
+                           "tare run model.pt2 --input in_0.npy --compare out_0.npy --tolerance 1e-4");
+  verb->add_option("FILE", o.file, "A program")->required();
+  verb->add_option("-i,--input", o.inputs, "Inputs in order, each a .npy")->type_name("NPY")->take_all();
+  verb->add_option("-o,--output", o.output, "Write output k to PREFIXk.npy")->type_name("PREFIX");
+  verb->add_option("--compare", o.compare, "What the outputs should be, in order")->type_name("NPY")->take_all();
+  verb->add_option("--tolerance", o.tolerance, "Differences up to this, times max(1, |expected|), are accepted")
+      ->check(CLI::NonNegativeNumber);
+  verb->add_flag("--quantize", o.quantize, "Quantise real inputs and dequantise outputs as the program states");
+  verb->add_option("--memory", o.memory_mb, "Limit of the memory of all values, in MB")->check(CLI::Range(1, 1 << 20));
+  verb->add_flag("--json", o.json, "Print JSON");
+  AddOpsFiles(verb, o.ops_files);
+  verb->callback([&] { exit_code = RunRun(o); });
+}
+
 bool HasVerb(CLI::App& app, const std::string& name) {
   const std::vector<CLI::App*> verbs = app.get_subcommands([&](CLI::App* verb) { return verb->check_name(name); });
   return !verbs.empty();
@@ -155,6 +171,7 @@ int Run(int argc, char** argv) {
   OpsOptions ops;
   PassesOptions passes;
   BenchOptions bench;
+  RunVerbOptions run;
   AddInspect(app, inspect, exit_code);
   AddCheck(app, check, exit_code);
   AddInfer(app, infer, exit_code);
@@ -163,6 +180,7 @@ int Run(int argc, char** argv) {
   AddOps(app, ops, exit_code);
   AddPasses(app, passes, exit_code);
   AddBench(app, bench, exit_code);
+  AddRun(app, run, exit_code);
   if (argc > 1 && argv[1][0] != '-' && !HasVerb(app, argv[1])) {
     std::cerr << "tare: error: " << argv[1] << ": no such verb; see tare --help\n";
     return kExitUsage;

@@ -2,6 +2,7 @@
 // in main.cc; a verb prints its answer on stdout, diagnostics on stderr, and returns the exit code.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -63,6 +64,18 @@ struct PassesOptions {
   bool json = false;
 };
 int RunListPasses(const PassesOptions& options);
+
+struct RunVerbOptions {
+  std::string file;
+  std::vector<std::string> inputs;   // .npy, in the order of the user's inputs
+  std::vector<std::string> compare;  // .npy, in the order of the user's outputs
+  std::string output;                // outputs are written to OUTPUT0.npy, OUTPUT1.npy, …; "" = none
+  double tolerance = 0;
+  bool quantize = false, json = false;
+  int64_t memory_mb = 4096;
+  std::vector<std::string> ops_files;
+};
+int RunRun(const RunVerbOptions& options);
 
 struct BenchOptions {
   std::string file;
