@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/strings/str_split.h"
+#include "backends/tosa/program_file.h"
 #include "capi/status_code.h"
 #include "formats/program_file.h"
 #include "ir/status.h"
@@ -53,7 +54,8 @@ tare_status KeepOfInput(const tare_context* context, const absl::Status& status)
 }
 
 tare_status RunSelected(tare_program* program, const std::vector<tare::Pass>& passes) {
-  const std::unique_ptr<tare::Inferrer> inferrer = tare::MakeInferrer(*program->owner->context);
+  const std::unique_ptr<tare::Inferrer> inferrer = tare::MakeInferrer(
+      *program->owner->context, {.facts = nullptr, .spec = tare::SpecificationFor(program->program), .use_memo = true});
   return Keep(program->owner, tare::RunPasses(program->program, *inferrer, passes).status());
 }
 
@@ -87,7 +89,7 @@ tare_status tare_context_add_ops(tare_context* context, const char* path) {
 }
 
 tare_status tare_program_load(tare_context* context, const char* path, tare_program** program) {
-  absl::StatusOr<tare::Program> loaded = tare::ReadProgramFile(*context->context, path);
+  absl::StatusOr<tare::Program> loaded = tare::ReadAnyProgramFile(*context->context, path);
   if (!loaded.ok()) return KeepOfInput(context, loaded.status());
   *program = new tare_program{context, *std::move(loaded)};
   return TARE_OK;
@@ -111,7 +113,8 @@ char* tare_program_text(const tare_program* program) {
 void tare_free(char* text) { std::free(text); }
 
 tare_status tare_program_check(tare_program* program, tare_check_counts* counts) {
-  const std::unique_ptr<tare::Inferrer> inferrer = tare::MakeInferrer(*program->owner->context);
+  const std::unique_ptr<tare::Inferrer> inferrer = tare::MakeInferrer(
+      *program->owner->context, {.facts = nullptr, .spec = tare::SpecificationFor(program->program), .use_memo = true});
   const tare::CheckReport report = tare::CheckProgram(program->program, *inferrer);
   if (counts != nullptr) *counts = {report.values, report.equal, report.different, report.declared};
   if (report.different == 0) return TARE_OK;
@@ -139,12 +142,13 @@ tare_status tare_program_run_pipeline(tare_program* program, const char* path) {
   if (!text.ok()) return KeepOfInput(program->owner, text.status());
   const absl::StatusOr<tare::Pipeline> pipeline = tare::ParsePipeline(context, tare::BuiltinPasses(), path, *text);
   if (!pipeline.ok()) return Keep(program->owner, pipeline.status());
-  const std::unique_ptr<tare::Inferrer> inferrer = tare::MakeInferrer(context);
+  const std::unique_ptr<tare::Inferrer> inferrer = tare::MakeInferrer(
+      context, {.facts = nullptr, .spec = tare::SpecificationFor(program->program), .use_memo = true});
   return Keep(program->owner, tare::RunPipeline(program->program, *inferrer, *pipeline).status());
 }
 
 tare_status tare_program_write(const tare_program* program, const char* path) {
-  return Keep(program->owner, tare::WriteProgramFile(program->program, path));
+  return Keep(program->owner, tare::WriteAnyProgramFile(program->program, path));
 }
 
 }  // extern "C"

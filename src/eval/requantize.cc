@@ -75,7 +75,10 @@ absl::StatusOr<std::vector<FixedScale>> FixedScalesOf(std::span<const double> sc
     absl::StatusOr<FixedScale> one = FixedScaleOf(scale, width);
     if (!one.ok()) {
       if (scales.size() == 1) return one.status();
-      return absl::Status(one.status().code(), absl::StrCat("channel ", fixed.size(), ": ", one.status().message()));
+      absl::Status named(one.status().code(), absl::StrCat("channel ", fixed.size(), ": ", one.status().message()));
+      one.status().ForEachPayload(
+          [&](absl::string_view key, const absl::Cord& value) { named.SetPayload(key, value); });
+      return named;
     }
     fixed.push_back(*one);
   }

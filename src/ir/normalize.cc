@@ -53,7 +53,8 @@ AttrValue NormalizeArg(const SchemaArg& arg, const AttrValue& value, StringPool&
     return changed || all_ints ? MakeList(pool, {items.data(), items.size()}) : value;
   }
   const bool number = value.kind == AttrKind::kInt || value.kind == AttrKind::kFloat || value.kind == AttrKind::kBool;
-  const bool symbol = value.kind == AttrKind::kOperand && arg.type != SchemaType::kTensor;
+  // One operand fills `int[2]`; given for `int[]` it is the list itself.
+  const bool symbol = value.kind == AttrKind::kOperand && arg.type != SchemaType::kTensor && arg.list_size >= 1;
   if (!number && !symbol) return value;
   const std::vector<AttrValue> fill(std::max(arg.list_size, 1), NormalizeItem(arg.type, value));
   return MakeList(pool, fill);

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "formats/program_file.h"
+#include "backends/tosa/program_file.h"
 #include "ir/status.h"
 #include "meta/check.h"
 #include "passes/pass_list.h"
@@ -48,7 +48,7 @@ int64_t NodesOf(const Program& program) {
 // Each pass alone, on a copy of the program as it was read.
 absl::Status TimePasses(Session& session, const Program& program, const BenchOptions& options,
                         std::vector<Timing>& timings) {
-  const std::unique_ptr<Inferrer> inferrer = session.NewInferrer();
+  const std::unique_ptr<Inferrer> inferrer = session.NewInferrer(program);
   std::vector<std::string> names = options.passes;
   if (names.empty()) {
     for (const PassRow& row : BuiltinPasses()) names.emplace_back(row.name);
@@ -118,14 +118,14 @@ int RunBench(const BenchOptions& options) {
   Session session;
   std::vector<Timing> timings;
   absl::StatusOr<Program> program = absl::UnknownError("not read");
-  const int64_t first_load = TimeOnce([&] { program = ReadProgramFile(session.context(), options.file); });
+  const int64_t first_load = TimeOnce([&] { program = ReadAnyProgramFile(session.context(), options.file); });
   if (!program.ok()) return ComplainOfInput(options.file, program.status());
   const int64_t nodes = NodesOf(*program);
   timings.push_back({"load, first", first_load, nodes});
   timings.push_back({"load, again",
-                     BestOf(options.repeats, [&] { program = ReadProgramFile(session.context(), options.file); }),
+                     BestOf(options.repeats, [&] { program = ReadAnyProgramFile(session.context(), options.file); }),
                      nodes});
-  const std::unique_ptr<Inferrer> inferrer = session.NewInferrer();
+  const std::unique_ptr<Inferrer> inferrer = session.NewInferrer(*program);
   timings.push_back({"infer all, rules evaluated", TimeOnce([&] { CheckProgram(*program, *inferrer); }), nodes});
   timings.push_back(
       {"infer all, from the memo", BestOf(options.repeats, [&] { CheckProgram(*program, *inferrer); }), nodes});

@@ -9,7 +9,7 @@
 #include <filesystem>
 
 #include "absl/strings/str_cat.h"
-#include "formats/program_file.h"
+#include "backends/tosa/program_file.h"
 #include "ir/status.h"
 
 namespace tare {
@@ -35,7 +35,7 @@ class ScratchDirectory {
 };
 
 absl::StatusOr<bool> IsGood(const Version& version, const std::string& command, const std::string& file) {
-  TARE_RETURN_IF_ERROR(WriteProgramFile(version.program, file));
+  TARE_RETURN_IF_ERROR(WriteAnyProgramFile(version.program, file));
   const int status = std::system(absl::StrCat(command, " '", file, "' >&2").c_str());
   if (status == -1 || (WIFEXITED(status) && WEXITSTATUS(status) == 127)) {
     return absl::NotFoundError(absl::StrCat("cannot run ", command));

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
-#include "formats/program_file.h"
+#include "backends/tosa/program_file.h"
 #include "ir/status.h"
 #include "ir/text.h"
 #include "tools/exit_code.h"
@@ -55,12 +55,12 @@ DifferenceRow RowOf(const Program& program, const ValueDifference& difference) {
 }
 
 void CheckFile(Session& session, const std::string& file, FileReport& report) {
-  const absl::StatusOr<Program> program = ReadProgramFile(session.context(), file);
+  const absl::StatusOr<Program> program = ReadAnyProgramFile(session.context(), file);
   if (!program.ok()) {
     report.failure = program.status();
     return;
   }
-  const std::unique_ptr<Inferrer> inferrer = session.NewInferrer();
+  const std::unique_ptr<Inferrer> inferrer = session.NewInferrer(*program);
   report.counts = CheckProgram(*program, *inferrer);
   report.failure = RefusalOf(*program, report.counts);
   if (!report.failure.ok()) return;

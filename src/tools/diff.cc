@@ -2,7 +2,7 @@
 #include <cstdio>
 
 #include "absl/strings/str_cat.h"
-#include "formats/program_file.h"
+#include "backends/tosa/program_file.h"
 #include "tools/exit_code.h"
 #include "tools/json_writer.h"
 #include "tools/program_diff.h"
@@ -49,9 +49,9 @@ void PrintJson(const std::vector<DiffRow>& rows, const DiffCounts& counts) {
 int RunDiff(const DiffOptions& options) {
   Session session;
   if (const ExitCode code = session.AddOpsFiles(options.ops_files); code != kExitOk) return code;
-  const absl::StatusOr<Program> before = ReadProgramFile(session.context(), options.before);
+  const absl::StatusOr<Program> before = ReadAnyProgramFile(session.context(), options.before);
   if (!before.ok()) return ComplainOfInput(options.before, before.status());
-  const absl::StatusOr<Program> after = ReadProgramFile(session.context(), options.after);
+  const absl::StatusOr<Program> after = ReadAnyProgramFile(session.context(), options.after);
   if (!after.ok()) return ComplainOfInput(options.after, after.status());
 
   const std::vector<DiffRow> rows = DiffPrograms(*before, *after);

@@ -3,7 +3,7 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "formats/program_file.h"
+#include "backends/tosa/program_file.h"
 #include "ir/context.h"
 #include "ir/status.h"
 #include "ir/text.h"
@@ -125,7 +125,7 @@ void PrintDot(const Program& program) {
 int RunInspect(const InspectOptions& options) {
   Session session;
   if (const ExitCode code = session.AddOpsFiles(options.ops_files); code != kExitOk) return code;
-  const absl::StatusOr<Program> program = ReadProgramFile(session.context(), options.file);
+  const absl::StatusOr<Program> program = ReadAnyProgramFile(session.context(), options.file);
   if (!program.ok()) return ComplainOfInput(options.file, program.status());
   if (options.dot) {
     PrintDot(*program);

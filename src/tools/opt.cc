@@ -3,7 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "formats/program_file.h"
+#include "backends/tosa/program_file.h"
 #include "ir/status.h"
 #include "ir/text.h"
 #include "passes/pass_manager.h"
@@ -116,7 +116,7 @@ int RunOpt(const OptOptions& options) {
   if (const ExitCode code = session.AddOpsFiles(options.ops_files); code != kExitOk) return code;
   const absl::StatusOr<Pipeline> pipeline = SelectPipeline(session.context(), options.passes, options.pipeline);
   if (!pipeline.ok()) return Complain(options.pipeline.empty() ? "--passes" : options.pipeline, pipeline.status());
-  absl::StatusOr<Program> program = ReadProgramFile(session.context(), options.file);
+  absl::StatusOr<Program> program = ReadAnyProgramFile(session.context(), options.file);
   if (!program.ok()) return ComplainOfInput(options.file, program.status());
 
   std::vector<Shown> shown;
@@ -131,13 +131,13 @@ int RunOpt(const OptOptions& options) {
     if (!options.bisect.empty() && stats.changed) versions.push_back({stats.name, now});
     return absl::OkStatus();
   };
-  const std::unique_ptr<Inferrer> inferrer = session.NewInferrer();
+  const std::unique_ptr<Inferrer> inferrer = session.NewInferrer(*program);
   const absl::StatusOr<std::vector<PassStats>> stats = RunPipeline(*program, *inferrer, *pipeline, run);
   if (!stats.ok()) return Complain(options.file, stats.status());
   if (!options.bisect.empty()) return Bisect(options, versions);
 
   if (!options.output.empty()) {
-    if (const absl::Status status = WriteProgramFile(*program, options.output); !status.ok()) {
+    if (const absl::Status status = WriteAnyProgramFile(*program, options.output); !status.ok()) {
       return Complain(options.output, status);
     }
   }

@@ -4,8 +4,8 @@
 #include <cstdio>
 
 #include "absl/strings/str_format.h"
+#include "backends/tosa/program_file.h"
 #include "eval/eval.h"
-#include "formats/program_file.h"
 #include "ir/context.h"
 #include "ir/status.h"
 #include "tools/exit_code.h"
@@ -61,7 +61,7 @@ class Running {
 
   int Run() {
     if (const ExitCode code = session_.AddOpsFiles(options_.ops_files); code != kExitOk) return code;
-    const absl::StatusOr<Program> program = ReadProgramFile(session_.context(), options_.file);
+    const absl::StatusOr<Program> program = ReadAnyProgramFile(session_.context(), options_.file);
     if (!program.ok()) return ComplainOfInput(options_.file, program.status());
     std::vector<Value> inputs;
     if (const ExitCode code = ReadInputs(*program, inputs); code != kExitOk) return code;

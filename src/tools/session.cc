@@ -1,6 +1,7 @@
 #include "tools/session.h"
 
 #include "absl/strings/str_cat.h"
+#include "backends/tosa/program_file.h"
 #include "formats/program_file.h"
 #include "ir/status.h"
 #include "meta/context_factory.h"
@@ -26,7 +27,9 @@ ExitCode Session::AddOpsFiles(const std::vector<std::string>& files) {
   return kExitOk;
 }
 
-std::unique_ptr<Inferrer> Session::NewInferrer() { return MakeInferrer(*context_); }
+std::unique_ptr<Inferrer> Session::NewInferrer(const Program& program) {
+  return MakeInferrer(*context_, {.facts = nullptr, .spec = SpecificationFor(program), .use_memo = true});
+}
 
 ExitCode ComplainOfInput(std::string_view file, const absl::Status& status) {
   return Complain(file, status) == kExitBug ? kExitBug : kExitBadInput;

@@ -21,8 +21,8 @@ class Session {
   Context& context() { return *context_; }
   // Complains about the first file that is no file of rows.
   ExitCode AddOpsFiles(const std::vector<std::string>& files);
-  // One inferrer for one thread.
-  std::unique_ptr<Inferrer> NewInferrer();
+  // One inferrer for one thread, under the TOSA specification that goes with `program`.
+  std::unique_ptr<Inferrer> NewInferrer(const Program& program);
 
  private:
   std::unique_ptr<Context> context_;

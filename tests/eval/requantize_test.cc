@@ -118,6 +118,7 @@ TEST_CASE("scales that cannot be written are refused by name") {
   }
   const absl::StatusOr<std::vector<FixedScale>> many = FixedScalesOf(std::vector<double>{0.5, -1.0}, ScaleWidth::k32);
   CHECK_EQ(many.status().message(), "channel 1: scale -1 is not a finite number >= 0 [tosa_scale_c1]");
+  CHECK_EQ(CheckIdOf(many.status()), "tosa_scale_c1");
   CHECK_EQ(CheckIdOf(CmsisScaleOf(-0.5).status()), "cmsis_scale_c1");
 }
 

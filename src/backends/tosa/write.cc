@@ -1,0 +1,132 @@
+#include "backends/tosa/write.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "backends/tosa/region_writer.h"
+#include "ir/context.h"
+#include "ir/status.h"
+#include "ir/verify.h"
+#include "meta/tosa_spec.h"
+
+namespace tare::tosa {
+namespace {
+
+constexpr int64_t kMaxFileBytes = (int64_t{1} << 31) - (int64_t{1} << 20);  // offsets have 31 bits
+
+// Main is called `main`, bodies have the names of their graphs, made unique.
+std::vector<std::string> RegionNames(const Program& program) {
+  std::vector<std::string> names = {"main"};
+  absl::flat_hash_set<std::string> taken = {"main"};
+  for (size_t i = 1; i < program.graphs.size(); ++i) {
+    const std::string wanted = program.graphs[i].name.empty() ? "body" : program.graphs[i].name;
+    std::string name = wanted;
+    for (int k = 1; !taken.insert(name).second; ++k) name = absl::StrCat(wanted, "_", k);
+    names.push_back(std::move(name));
+  }
+  return names;
+}
+
+// Bytes the file will have, from above; constants are nearly all of it.
+int64_t EstimateBytes(const Program& program) {
+  constexpr int64_t kPerNode = 400, kPerOperand = 16;
+  int64_t bytes = 4096;
+  for (const ProgramGraph& owner : program.graphs) {
+    for (const NodeId node : owner.graph.nodes()) {
+      bytes += kPerNode + kPerOperand * static_cast<int64_t>(owner.graph.operands(node).size()) +
+               2 * static_cast<int64_t>(owner.graph.NameOf(node).size());
+      for (const NamedAttr& attr : program.context->attrs.Get(owner.graph.attrs(node))) {
+        if (attr.value.kind == AttrKind::kInts) bytes += 8 * static_cast<int64_t>(attr.value.ints().size());
+        if (attr.value.kind == AttrKind::kList) bytes += 8 * static_cast<int64_t>(attr.value.items().size());
+      }
+    }
+  }
+  for (const Constant& constant : program.constants) {
+    if (!constant.meta.has_value()) continue;
+    const Meta& meta = program.context->metas.Get(constant.meta);
+    if (meta.kind != MetaKind::kTensor) continue;
+    int64_t elements = 1;
+    for (const Dim dim : meta.tensor.shape) {
+      if (!dim.is_static() || __builtin_mul_overflow(elements, dim.value(), &elements) || elements > kMaxFileBytes) {
+        return kMaxFileBytes + 1;
+      }
+    }
+    bytes += elements * BytesOf(meta.tensor.dtype);
+    if (bytes > kMaxFileBytes) return bytes;
+  }
+  return bytes;
+}
+
+absl::Status CheckSignature(const Program& program) {
+  for (const OutputSpec& spec : program.outputs) {
+    if (spec.kind == OutputKind::kUser || spec.kind == OutputKind::kLoss) continue;
+    return InvalidError("tosa_write_c13", "an output changes ", spec.target.empty() ? "an input" : spec.target,
+                        "; a .tosa file has no state");
+  }
+  for (const InputSpec& spec : program.inputs) {
+    if (spec.kind == InputKind::kUser || spec.constant.has_value()) continue;
+    return InvalidError("tosa_write_c8", "input ", spec.target, " is neither a tensor of the user nor a constant");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+FileWriter::FileWriter(const Program& program, int minor, int max_rank, size_t initial_bytes)
+    : program(program),
+      context(*program.context),
+      minor(minor),
+      max_rank(max_rank),
+      region_names(RegionNames(program)),
+      builder(initial_bytes) {
+  for (const FileOp& row : FileOps()) {
+    const Op op = context.ops.Find(Cat("tosa.", row.name, ".default"));
+    if (op.has_value()) file_ops.emplace(op.index, &row);
+  }
+  const_shape = context.ops.Find("tosa.CONST_SHAPE.default");
+  cond = context.ops.Find("higher_order.cond");
+  while_loop = context.ops.Find("higher_order.while_loop");
+}
+
+std::string FileWriter::UniqueName(std::string_view wanted) {
+  std::string name(wanted.empty() ? "value" : wanted);
+  for (int k = 1; !names.insert(name).second; ++k) name = Cat(wanted.empty() ? "value" : wanted, "_", k);
+  return name;
+}
+
+}  // namespace tare::tosa
+
+namespace tare {
+
+std::string TosaSpecOf(const Program& program) {
+  for (const std::string& verifier : program.verifiers) {
+    if (verifier.starts_with("TOSA-")) return verifier;
+  }
+  return "";
+}
+
+absl::StatusOr<std::string> WriteTosa(const Program& program, const TosaWriteOptions& options) {
+  TARE_RETURN_IF_ERROR(Verify(program));
+  std::string spec = options.spec.empty() ? TosaSpecOf(program) : options.spec;
+  if (spec.empty()) spec = "TOSA-1.0+INT+FP";
+  TARE_RETURN_IF_ERROR(CheckTosaSpec(spec));
+  TARE_RETURN_IF_ERROR(tosa::CheckSignature(program));
+  const int64_t estimate = tosa::EstimateBytes(program);
+  if (estimate > tosa::kMaxFileBytes) {
+    return InvalidError("tosa_write_c12", "the file would have more than 2 GiB, which the format cannot address");
+  }
+  const int minor = TosaSpecHas(spec, "1.1") ? 1 : 0;
+  tosa::FileWriter file(program, minor, options.max_rank, static_cast<size_t>(estimate));
+  std::vector<flatbuffers::Offset<tosafile::Region>> regions;
+  for (uint32_t i = 0; i < program.graphs.size(); ++i) {
+    tosa::RegionWriter region(file, GraphId{i});
+    TARE_ASSIGN_OR_RETURN(regions.emplace_back(), region.Write());
+  }
+  flatbuffers::FlatBufferBuilder& builder = file.builder;
+  const auto version = tosafile::CreateVersion(builder, 1, minor, 0, minor > 0);
+  const auto all_regions = builder.CreateVector(regions);
+  tosafile::FinishTosaGraphBuffer(builder, tosafile::CreateTosaGraph(builder, version, all_regions));
+  return std::string(reinterpret_cast<const char*>(builder.GetBufferPointer()), builder.GetSize());
+}
+
+}  // namespace tare
