@@ -10,6 +10,7 @@
 #include "ir/text.h"
 #include "meta/golden_symbols.h"
 #include "meta/infer.h"
+#include "meta/tosa_spec.h"
 
 namespace tare {
 namespace {
@@ -218,6 +219,14 @@ GoldenAnswer GoldenChecker::Check(const GoldenLine& line) {
     // Arguments that do not fit the schema are refused while the call is read.
     if (wants_error && answer.got.find(" [args_c") != std::string::npos) answer.verdict = GoldenVerdict::kEqual;
     return answer;
+  }
+  if (!line.spec.empty()) {
+    if (const absl::Status known = CheckTosaSpec(line.spec); !known.ok()) {
+      answer.got = ErrorText(known);
+      answer.refused = true;
+      if (wants_error) answer.verdict = GoldenVerdict::kEqual;
+      return answer;
+    }
   }
   Inferrer& inferrer = InferrerFor(line.spec);
   inferrer.UseFacts(symbols->facts());

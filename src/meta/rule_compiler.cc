@@ -412,7 +412,8 @@ class Compiler {
       if (array == nullptr) return Error("rule_c6", PlaceOf(*node), "`checks` must be a list");
       for (const toml::node& item : *array) {
         TARE_ASSIGN_OR_RETURN(const RuleCheck check, CompileCheck(item));
-        checks.push_back(check);
+        // What a family leaves to its rows, and this one has no use for.
+        if (out_.arrays.nodes[check.that].op != RuleOp::kTrue) checks.push_back(check);
       }
     }
     row.checks = static_cast<uint32_t>(out_.arrays.checks.size());

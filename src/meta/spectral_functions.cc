@@ -30,6 +30,10 @@ absl::StatusOr<Value> FftStrides(RuleContext& rc, std::span<const Value> values)
   const TensorMeta& self = args.Tensor(0);
   const std::span<const Dim> shape = args.Ints(1), dims = args.Ints(2);
   TARE_RETURN_IF_ERROR(args.status());
+  // Elsewhere -1 and 0 name an axis of a tensor without dims; here there is none to transform.
+  if (self.shape.empty() && !dims.empty()) {
+    return InvalidError("fft_strides_c1", "dim ", rc.Print(Value::Int(dims[0])), " of a tensor without dims");
+  }
   TARE_ASSIGN_OR_RETURN(auto transformed, WrapDims(rc, dims, self.shape.size()));
   const std::span<int64_t> inner(transformed);
   const bool keeps_last = args.Flag(3) && !inner.empty();

@@ -5,9 +5,11 @@
 #include <fstream>
 #include <map>
 
+#include "absl/strings/str_cat.h"
 #include "ir/status.h"
 #include "meta/golden.h"
 #include "tools/json_writer.h"
+#include "tools/suggest.h"
 
 namespace tare {
 namespace {
@@ -55,6 +57,23 @@ void PutCounts(JsonWriter& json, const Counts& counts) {
   json.Field("unsupported", counts.unsupported);
 }
 
+// `line N: ` before the message, whose check id stays.
+absl::Status AtLine(int64_t number, const absl::Status& status) {
+  return absl::Status(status.code(), absl::StrCat("line ", number, ": ", status.message()));
+}
+
+// The answer to a call of no op, with the names that are near.
+std::string WithNearNames(const Context& context, const GoldenAnswer& answer) {
+  constexpr std::string_view kId = " [text_c2]";
+  if (!answer.refused || !answer.got.ends_with(kId)) return answer.got;
+  std::vector<std::string> names;
+  for (int i = kNumPseudoOps; i < context.ops.size(); ++i) {
+    names.emplace_back(context.ops.Name(Op{static_cast<uint16_t>(i)}));
+  }
+  const std::string_view start = std::string_view(answer.got).substr(0, answer.got.size() - kId.size());
+  return Cat(start, DidYouMean(answer.op, names), kId);
+}
+
 class LineFiles {
  public:
   LineFiles(Context& context, bool json) : checker_(context), json_(json) {}
@@ -67,8 +86,7 @@ class LineFiles {
       if (text.size() > kMaxLine) return Complain(file, InvalidError("golden_c1", "line ", number, " is too long"));
       if (!text.empty() && text.back() == '\r') text.pop_back();
       auto line = SplitGoldenLine(text);
-      if (!line.ok())
-        return Complain(file, InvalidError("golden_c1", "line ", number, ": ", std::string(line.status().message())));
+      if (!line.ok()) return Complain(file, AtLine(number, line.status()));
       if (*line) Answer(file, number, **std::move(line));
     }
     return in.bad() ? Complain(file, absl::DataLossError("cannot be read")) : kExitOk;
@@ -118,6 +136,7 @@ ExitCode AnswerCalls(Context& context, const InferOptions& options) {
         continue;
       }
       answer = checker.Check(**line);
+      answer.got = WithNearNames(context, answer);
       const bool wants = !(*line)->want.empty();
       const bool unsupported = answer.verdict == GoldenVerdict::kUnsupported;
       if (answer.verdict != GoldenVerdict::kEqual) worst = Worse(worst, unsupported ? kExitUnsupported : kExitNo);

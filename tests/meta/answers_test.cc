@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -58,6 +59,10 @@ TEST_CASE("recorded answers") {
 
 TEST_CASE("refusals name their check") {
   const auto context = MakeContext();
+  const char* root = std::getenv("TARE_SOURCE_ROOT");
+  std::stringstream rows;
+  rows << std::ifstream(std::string(root == nullptr ? "." : root) + "/tests/data/refusals/rows.toml").rdbuf();
+  REQUIRE(AddOpsFile(*context, "rows.toml", rows.str()).ok());
   GoldenChecker checker(*context);
   ForEachLine("refusals", [&](const std::string& text) {
     const size_t arrow = text.rfind(" -> ");
