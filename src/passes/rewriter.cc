@@ -370,6 +370,20 @@ absl::Status Rewriter::ReplaceUses(Node node, Node value) {
   return absl::OkStatus();
 }
 
+void Rewriter::SetQuant(Node node, const QuantRecord& record) {
+  Impl& impl = *impl_;
+  TARE_CHECK(impl.graph().Contains(node.id()));
+  NodeDef def = impl.graph().Def(node.id());
+  const QuantId quant = impl.context.quants.Intern(record);
+  if (def.quant == quant) return;
+  impl.Save();
+  const llvm::SmallVector<NodeId, 8> operands(def.operands.begin(), def.operands.end());
+  def.operands = operands;
+  def.quant = quant;
+  GraphEdit(impl.graph()).SetDef(node.id(), def);
+  impl.Touch(node.id());
+}
+
 absl::Status Rewriter::Erase(Node node) {
   Impl& impl = *impl_;
   if (!impl.graph().Contains(node.id()))

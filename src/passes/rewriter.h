@@ -65,6 +65,8 @@ class Rewriter {
   absl::Status Amend(Node node, ArgList changed) { return Amend(node, node.op(), std::move(changed)); }
   // Every use of `node` becomes a use of `value`, but for uses by `value` itself.
   absl::Status ReplaceUses(Node node, Node value);
+  // What the integers of `node` and its operands mean. Redefining a node keeps it, metadata does not depend on it.
+  void SetQuant(Node node, const QuantRecord& record);
   absl::Status Erase(Node node);  // FailedPrecondition when it has users or an effect
   // A constant made by a pass, content-addressed: equal ones are one input of kind tensor constant,
   // named after `name_hint`. Main graph only. `bytes` are the elements of `meta`, row-major.

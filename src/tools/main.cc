@@ -90,6 +90,31 @@ void AddOpt(CLI::App& app, OptOptions& o, int& exit_code) {
   verb->callback([&] { exit_code = RunOpt(o); });
 }
 
+void AddLower(CLI::App& app, LowerOptions& o, int& exit_code) {
+  CLI::App* verb = AddVerb(app, "lower", "Lower a program to TOSA; exit 4 when something has to stay outside",
+                           "tare lower model.pt2 --target ethos-u55-128 -o model.tosa --explain");
+  verb->add_option("FILE", o.file, "A .pt2 or .tare file")->required();
+  verb->add_option("--target", o.target, "A name of `tare targets`, or a specification: tosa-1.0+int+int16")
+      ->required();
+  verb->add_option("-o,--output", o.output, "Write the result; the ending says how");
+  verb->add_flag("--explain", o.explain, "Each node left outside: why, and what helps");
+  verb->add_flag("--partial", o.partial, "Write the result although nodes are left outside");
+  verb->add_flag("--timing", o.timing, "Time of every pass");
+  verb->add_flag("--stats", o.stats, "What every pass redefined, inserted, erased, re-inferred");
+  verb->add_flag("--print-after{*}", o.print_after,
+                 "Print the program after each pass that changed it, or after =NAME");
+  verb->add_flag("--check-meta", o.check_meta, "Re-infer the whole program after each pass and compare");
+  verb->add_flag("--json", o.json, "Print JSON");
+  AddOpsFiles(verb, o.ops_files);
+  verb->callback([&] { exit_code = RunLower(o); });
+}
+
+void AddTargets(CLI::App& app, TargetsOptions& o, int& exit_code) {
+  CLI::App* verb = AddVerb(app, "targets", "What a program can be lowered to", "tare targets");
+  verb->add_flag("--json", o.json, "Print JSON");
+  verb->callback([&] { exit_code = RunTargets(o); });
+}
+
 void AddDiff(CLI::App& app, DiffOptions& o, int& exit_code) {
   CLI::App* verb = AddVerb(app, "diff", "How two programs differ, value by value; exit 1 when they do",
                            "tare diff before.pt2 after.pt2");
@@ -167,6 +192,8 @@ int Run(int argc, char** argv) {
   check.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   InferOptions infer;
   OptOptions opt;
+  LowerOptions lower;
+  TargetsOptions targets;
   DiffOptions diff;
   OpsOptions ops;
   PassesOptions passes;
@@ -176,6 +203,8 @@ int Run(int argc, char** argv) {
   AddCheck(app, check, exit_code);
   AddInfer(app, infer, exit_code);
   AddOpt(app, opt, exit_code);
+  AddLower(app, lower, exit_code);
+  AddTargets(app, targets, exit_code);
   AddDiff(app, diff, exit_code);
   AddOps(app, ops, exit_code);
   AddPasses(app, passes, exit_code);

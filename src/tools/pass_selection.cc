@@ -2,7 +2,7 @@
 
 #include "formats/program_file.h"
 #include "ir/status.h"
-#include "passes/pass_list.h"
+#include "backends/tosa/pass_list.h"
 
 namespace tare {
 namespace {
@@ -14,7 +14,7 @@ constexpr size_t kMaxPipelineFile = size_t{1} << 20;
 absl::StatusOr<std::vector<Pass>> SelectPasses(Context& context, const std::vector<std::string>& names) {
   std::vector<Pass> passes;
   for (const std::string& name : names) {
-    TARE_ASSIGN_OR_RETURN(Pass pass, MakePass(context, BuiltinPasses(), name));
+    TARE_ASSIGN_OR_RETURN(Pass pass, MakePass(context, AllPasses(), name));
     passes.push_back(std::move(pass));
   }
   return passes;
@@ -30,10 +30,10 @@ absl::StatusOr<Pipeline> SelectPipeline(Context& context, const std::vector<std:
     return one_step;
   }
   for (const PipelineText& builtin : BuiltinPipelines()) {
-    if (builtin.name == pipeline) return ParsePipeline(context, BuiltinPasses(), builtin.name, builtin.text);
+    if (builtin.name == pipeline) return ParsePipeline(context, AllPasses(), builtin.name, builtin.text);
   }
   TARE_ASSIGN_OR_RETURN(const std::string text, ReadTextFile(pipeline, kMaxPipelineFile));
-  return ParsePipeline(context, BuiltinPasses(), pipeline, text);
+  return ParsePipeline(context, AllPasses(), pipeline, text);
 }
 
 }  // namespace tare

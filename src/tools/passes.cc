@@ -1,7 +1,7 @@
 // `tare passes`: the passes there are.
 #include <cstdio>
 
-#include "passes/pass_list.h"
+#include "backends/tosa/pass_list.h"
 #include "passes/pipeline.h"
 #include "tools/exit_code.h"
 #include "tools/json_writer.h"
@@ -14,7 +14,7 @@ namespace {
 
 // The doc of a pipeline that comes with tare; those always parse.
 std::string DocOf(Context& context, const PipelineText& text) {
-  const absl::StatusOr<Pipeline> pipeline = ParsePipeline(context, BuiltinPasses(), text.name, text.text);
+  const absl::StatusOr<Pipeline> pipeline = ParsePipeline(context, AllPasses(), text.name, text.text);
   return pipeline.ok() ? pipeline->doc : std::string(pipeline.status().message());
 }
 
@@ -35,7 +35,7 @@ int RunListPasses(const PassesOptions& options) {
   Session session;
   if (!options.json) {
     std::puts("passes");
-    for (const PassRow& row : BuiltinPasses()) PrintRow(row.name, row.doc);
+    for (const PassRow& row : AllPasses()) PrintRow(row.name, row.doc);
     std::puts("pipelines");
     for (const PipelineText& text : BuiltinPipelines()) PrintRow(text.name, DocOf(session.context(), text));
     return kExitOk;
@@ -44,7 +44,7 @@ int RunListPasses(const PassesOptions& options) {
   json.Object([&] {
     json.Key("passes");
     json.Array([&] {
-      for (const PassRow& row : BuiltinPasses()) WriteRow(json, row.name, row.doc);
+      for (const PassRow& row : AllPasses()) WriteRow(json, row.name, row.doc);
     });
     json.Key("pipelines");
     json.Array([&] {

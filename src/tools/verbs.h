@@ -44,6 +44,20 @@ struct OptOptions {
 };
 int RunOpt(const OptOptions& options);
 
+struct LowerOptions {
+  std::string file, target;
+  std::string output;  // "" = none
+  bool json = false, timing = false, stats = false, explain = false, partial = false, check_meta = false;
+  std::string print_after;  // as of OptOptions
+  std::vector<std::string> ops_files;
+};
+int RunLower(const LowerOptions& options);
+
+struct TargetsOptions {
+  bool json = false;
+};
+int RunTargets(const TargetsOptions& options);
+
 struct DiffOptions {
   std::string before, after;
   bool json = false;

@@ -39,6 +39,8 @@ TEST_CASE("the pipelines of the library can be read") {
   PassesFixture fixture;
   CHECK(BuiltinPipelines().size() >= 2);
   for (const PipelineText& row : BuiltinPipelines()) {
+    // Those of a backend name its passes and are read in its tests.
+    if (row.name.rfind("tosa-", 0) == 0 || row.name.rfind("ethos-", 0) == 0) continue;
     const auto pipeline = ParsePipeline(*fixture.context, BuiltinPasses(), row.name, row.text);
     CHECK_MESSAGE(pipeline.ok(), pipeline.status().ToString());
   }

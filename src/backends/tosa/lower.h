@@ -1,0 +1,26 @@
+// From an exported program to TOSA: the edge, the pipeline of the target, and what came of it.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "backends/tosa/legality.h"
+#include "backends/tosa/targets.h"
+#include "ir/program.h"
+#include "passes/pass_manager.h"
+
+namespace tare {
+
+struct LowerResult {
+  std::vector<PassStats> passes;
+  std::vector<Outside> outside;  // nodes that are not TOSA, in program order; empty = the whole program is
+  int64_t boundary_ns = 0;       // time spent at the edge
+};
+
+// Lowers the main graph of `program` in place. Nodes that cannot be lowered stay and are listed with a reason; an error
+// leaves the program as it was before the pass that failed. The spec becomes an entry of Program::verifiers.
+absl::StatusOr<LowerResult> LowerToTosa(Program& program, const TosaTarget& target, const RunOptions& options = {});
+
+}  // namespace tare

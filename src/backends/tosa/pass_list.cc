@@ -1,0 +1,53 @@
+#include "backends/tosa/pass_list.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "backends/tosa/tosa_passes.h"
+
+namespace tare {
+namespace {
+
+constexpr PassRow kTosaPasses[] = {
+    {"canonicalize-clamp", "Writes relu, relu6, hardtanh, clamp_min and clamp_max as clamp.", MakeCanonicalizeClamp},
+    {"fold-constants", "Moves elements of constants ahead of time: RESHAPE, TRANSPOSE, SLICE and the like.",
+     MakeFoldConstants},
+    {"fold-factories", "Makes constants of full, arange, zeros and ones, and quantises constants.", MakeFoldFactories},
+    {"functionalize", "Writes ops in place as ops with a result, where nobody sees the difference.", MakeFunctionalize},
+    {"fuse-rescales", "Joins a RESCALE of a RESCALE where the result is the same, or wider.", MakeFuseRescales},
+    {"lower-clamp", "Writes clamp as CLAMP, with quantised bounds.", MakeLowerClamp},
+    {"lower-concat", "Writes cat and stack as CONCAT.", MakeLowerConcat},
+    {"lower-convolution", "Writes convolutions in channels-last order, with a rescale of the sum.",
+     MakeLowerConvolution},
+    {"lower-elementwise", "Writes arithmetic and comparisons, integers in int32 with a common scale.",
+     MakeLowerElementwise},
+    {"lower-linear", "Writes products with a weight as CONV2D of a 1x1 kernel.", MakeLowerLinear},
+    {"lower-matmul", "Writes products of activations as MATMUL.", MakeLowerMatmul},
+    {"lower-movement", "Writes views, permutations, slices and repeats.", MakeLowerMovement},
+    {"lower-pad", "Writes a constant border as PAD.", MakeLowerPad},
+    {"lower-pool", "Writes pooling in channels-last order.", MakeLowerPool},
+    {"lower-reduce", "Writes reductions as one REDUCE per axis.", MakeLowerReduce},
+    {"lower-resize", "Writes upsampling as RESIZE in channels-last order.", MakeLowerResize},
+    {"lower-split", "Writes each part of a split as SLICE.", MakeLowerSplit},
+    {"lower-table", "Writes functions of one quantised value as TABLE.", MakeLowerTable},
+    {"merge-duplicates", "Merges nodes with the same op and arguments.", MakeMergeDuplicates},
+    {"propagate-layout", "Moves whole regions into the order of dims that needs the fewest transpositions.",
+     MakePropagateLayout},
+    {"simplify-movement", "Joins and drops RESHAPE and TRANSPOSE.", MakeSimplifyMovement},
+};
+
+}  // namespace
+
+std::span<const PassRow> TosaPasses() { return kTosaPasses; }
+
+std::span<const PassRow> AllPasses() {
+  static const std::vector<PassRow> all = [] {
+    std::vector<PassRow> rows(BuiltinPasses().begin(), BuiltinPasses().end());
+    rows.insert(rows.end(), std::begin(kTosaPasses), std::end(kTosaPasses));
+    std::sort(rows.begin(), rows.end(), [](const PassRow& a, const PassRow& b) { return a.name < b.name; });
+    return rows;
+  }();
+  return all;
+}
+
+}  // namespace tare

@@ -1,0 +1,70 @@
+#include "absl/strings/str_cat.h"
+#include "backends/tosa/tosa_passes.h"
+#include "ir/context.h"
+#include "ir/status.h"
+#include "passes/session.h"
+
+namespace tare {
+namespace {
+
+// Writes an op in place as the op with a result of its own.
+//
+//   %a = conv2d(…);  %b = relu_(%a);  use(%b)   =>   %b = relu(%a);  use(%b)
+//
+// Only when nobody sees the difference: the storage is fresh, no view of it was taken before, and no use of %a from
+// before the write is mixed with one from after it. Uses of %a after the write become uses of %b.
+class Functionalize final : public RewritePass {
+ public:
+  explicit Functionalize(const Context& context) {
+    constexpr std::string_view kAten = "aten.";
+    for (int i = 0; i < context.ops.size(); ++i) {
+      const Op op{static_cast<uint16_t>(i)};
+      const std::string_view name = context.ops.Name(op);
+      if (!context.ops.Has(op, kMutates) || name.substr(0, kAten.size()) != kAten) continue;
+      const size_t dot = name.find('.', kAten.size());
+      if (dot == std::string_view::npos || name[dot - 1] != '_') continue;
+      const Op pure = context.ops.Find(absl::StrCat(TextPiece(name.substr(0, dot - 1)), TextPiece(name.substr(dot))));
+      if (!pure.has_value() || context.ops.Has(pure, kMutates)) continue;
+      targets_.push_back(op);
+      pure_.push_back(pure);
+    }
+    if (targets_.empty()) targets_.push_back(Op{});
+  }
+  std::string_view name() const override { return "functionalize"; }
+  std::span<const Op> targets() const override { return targets_; }
+
+  absl::Status Rewrite(Node node, Rewriter& rw) const override {
+    const Node self = node.arg("self");
+    if (!self.has_value() || self.op() == op::placeholder || rw.impl().MayAlias(self.op())) return absl::OkStatus();
+    bool before = false, after = false;
+    for (const Node user : self.users()) {
+      if (user == node) continue;
+      if (!rw.graph().Before(user.id(), node.id())) {
+        after = true;
+      } else {
+        before = true;
+        if (rw.impl().MayAlias(user.op())) return absl::OkStatus();
+      }
+    }
+    if (after && before) return absl::OkStatus();
+    const size_t i = std::find(targets_.begin(), targets_.end(), node.op()) - targets_.begin();
+    // A result of another dtype is written back into the old one.
+    const MetaId old = node.meta();
+    std::vector<ArgInit> none;
+    TARE_RETURN_IF_ERROR(rw.Amend(node, pure_[i], ArgList(none)));
+    if (node.meta() != old && node.is_tensor() && node.tensor().dtype != rw.context().metas.Get(old).tensor.dtype)
+      return UnimplementedError("functionalize_c1", "an op in place whose result has another dtype");
+    return after ? rw.ReplaceUses(self, node) : absl::OkStatus();
+  }
+
+ private:
+  std::vector<Op> targets_, pure_;  // pairs
+};
+
+}  // namespace
+
+absl::StatusOr<Pass> MakeFunctionalize(Context& context, const PassOptions& options) {
+  return MakeRewrite<Functionalize>(context, options);
+}
+
+}  // namespace tare

@@ -1,0 +1,64 @@
+#include <cmath>
+#include <optional>
+
+#include "backends/tosa/constants.h"
+#include "backends/tosa/emitter.h"
+#include "backends/tosa/tosa_passes.h"
+
+namespace tare {
+namespace {
+
+std::vector<double> ScalesOf(Node rescale) {
+  const AttrValue& list = rescale.attr("scale");
+  std::vector<double> scales;
+  if (list.kind == AttrKind::kList)
+    for (const AttrValue& item : list.items()) scales.push_back(item.kind == AttrKind::kFloat ? item.real : 0);
+  if (list.kind == AttrKind::kInts)
+    for (const int64_t item : list.ints()) scales.push_back(static_cast<double>(item));
+  return scales;
+}
+
+// Joins a RESCALE of a RESCALE.
+//
+//   RESCALE(RESCALE(%x : i32, i8, s), i32, t), s * t = 1              =>  %x
+//   RESCALE(RESCALE(CONV2D(i16 …), i16, [s…], 0, 0), i32, t, 0, 0)    =>  RESCALE(CONV2D(…), i32, [s * t …])
+//
+// The first only per tensor and between equal zero points: what it drops is the rounding to 8 bits and back. The
+// second keeps the bits of a 48-bit sum that a 16-bit step would lose. Other pairs stay.
+class FuseRescales final : public RewritePass {
+ public:
+  explicit FuseRescales(const Context& context) : ops_(context), targets_{ops_.rescale} {}
+  std::string_view name() const override { return "fuse-rescales"; }
+  std::span<const Op> targets() const override { return targets_; }
+
+  absl::Status Rewrite(Node second, Rewriter& rw) const override {
+    const Node first = second.arg("input1");
+    if (first.op() != ops_.rescale || second.tensor().dtype != DType::kI32) return absl::OkStatus();
+    const Node x = first.arg("input1");
+    if (first.integer("out_zp") != second.integer("in_zp")) return absl::OkStatus();
+    std::vector<double> scales = ScalesOf(first);
+    const std::vector<double> last = ScalesOf(second);
+    if (scales.empty() || last.size() != 1) return absl::OkStatus();
+    if (x.tensor().dtype == DType::kI48 && first.tensor().dtype == DType::kI16) {
+      std::vector<AttrValue> list;
+      for (const double scale : scales) list.push_back(AttrValue::Float(scale * last[0]));
+      return rw.Amend(second, {{"input1", x}, {"scale", AttrValue::List(list)}, {"in_zp", 0}});
+    }
+    if (x.tensor().dtype != DType::kI32 || scales.size() != 1 || std::abs(scales[0] * last[0] - 1.0) >= 1e-6)
+      return absl::OkStatus();
+    if (first.integer("in_zp") != second.integer("out_zp")) return absl::OkStatus();
+    return rw.ReplaceUses(second, x);
+  }
+
+ private:
+  TosaOps ops_;
+  std::vector<Op> targets_;
+};
+
+}  // namespace
+
+absl::StatusOr<Pass> MakeFuseRescales(Context& context, const PassOptions& options) {
+  return MakeRewrite<FuseRescales>(context, options);
+}
+
+}  // namespace tare

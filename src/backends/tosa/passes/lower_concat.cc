@@ -1,0 +1,69 @@
+#include <optional>
+
+#include "backends/tosa/constants.h"
+#include "backends/tosa/site.h"
+#include "backends/tosa/tosa_passes.h"
+
+namespace tare {
+namespace {
+
+constexpr std::string_view kConcats[] = {"aten.cat.default", "aten.concat.default", "aten.stack.default"};
+
+// Writes cat and stack as CONCAT. Parts with other parameters than the result are rescaled first; empty parts go.
+class LowerConcat final : public RewritePass {
+ public:
+  explicit LowerConcat(const Context& context) : qdq_(context), ops_(context), targets_(FindOps(context, kConcats)) {}
+  std::string_view name() const override { return "lower-concat"; }
+  std::span<const Op> targets() const override { return targets_; }
+
+  absl::Status Rewrite(Node node, Rewriter& rw) const override {
+    const std::vector<Node> parts = node.arg_list("tensors");
+    for (const Node part : parts)
+      if (!part.has_value() || !part.is_tensor() || part.tensor().dtype != node.tensor().dtype) return absl::OkStatus();
+    const std::optional<Site> site = SiteOf(qdq_, rw, node, parts);
+    if (!site.has_value() || parts.empty()) return absl::OkStatus();
+    const bool stacks = rw.context().ops.Name(node.op()) == "aten.stack.default";
+    Emitter emit(rw, ops_, node);
+    const std::vector<int64_t> out = emit.ShapeOf(node);
+    int64_t axis = node.integer("dim").value_or(0);
+    if (axis < 0) axis += static_cast<int64_t>(out.size());
+    for (const SiteOutput& output : site->outputs) {
+      std::vector<Node> values;
+      for (const SiteInput& input : site->inputs) {
+        std::vector<int64_t> shape = emit.ShapeOf(input.value);
+        if (!emit.ok()) return emit.Finish();
+        if (!stacks && shape.size() != out.size()) continue;  // the empty list torch skips
+        if (!stacks && shape[static_cast<size_t>(axis)] == 0) continue;
+        if (stacks) shape.insert(shape.begin() + axis, 1);
+        Node value = input.value;
+        if (site->quantised && !input.q->SameScale(*output.q)) {
+          if (!input.q->per_tensor()) emit.Refuse("tosa_lower_c5", "an operand is quantised per channel");
+          const double factor[] = {input.q->scale() / output.q->scale()};
+          value = emit.RescaleTo(value, factor, input.q->zero_point(), *output.q);
+        }
+        values.push_back(emit.Reshape(value, shape));
+      }
+      if (values.empty()) return emit.Finish();
+      Node joined = values[0];
+      if (values.size() > 1) {
+        joined = emit.Insert(ops_.concat, {{"input1", values}, {"axis", axis}});
+        if (output.q.has_value()) emit.Quantify(joined, {}, &*output.q);
+      }
+      emit.Replace(output.node, joined);
+    }
+    return emit.Finish();
+  }
+
+ private:
+  QdqOps qdq_;
+  TosaOps ops_;
+  std::vector<Op> targets_;
+};
+
+}  // namespace
+
+absl::StatusOr<Pass> MakeLowerConcat(Context& context, const PassOptions& options) {
+  return MakeRewrite<LowerConcat>(context, options);
+}
+
+}  // namespace tare

@@ -1,0 +1,247 @@
+#include <algorithm>
+#include <optional>
+
+#include "backends/tosa/constants.h"
+#include "backends/tosa/layout.h"
+#include "backends/tosa/site.h"
+#include "backends/tosa/tosa_passes.h"
+#include "backends/tosa/window.h"
+
+namespace tare {
+namespace {
+
+constexpr std::string_view kConvolutions[] = {
+    "aten.conv1d.default",           "aten.conv1d.padding",         "aten.conv2d.default",
+    "aten.conv2d.padding",           "aten.conv3d.default",         "aten.conv3d.padding",
+    "aten.conv_transpose1d.default", "aten.conv_transpose2d.input", "aten.conv_transpose3d.input",
+    "aten.convolution.default",
+};
+
+// A convolution whatever it is called. Lists hold one value per spatial axis.
+struct Convolution {
+  Node x, weight, bias;
+  std::vector<int64_t> in, out, kernel;  // x: [N, C, in…], weight: [O, C/groups, kernel…] or [C, O/groups, kernel…]
+  std::vector<int64_t> stride, before, dilation, output_padding;
+  int64_t batch = 0, in_channels = 0, out_channels = 0, groups = 1;
+  bool transposed = false;
+  size_t axes() const { return kernel.size(); }
+};
+
+std::optional<Convolution> ReadConvolution(Node node) {
+  Convolution c{node.arg("input"), node.arg("weight"), node.arg("bias")};
+  if (!c.x.has_value() || !c.weight.has_value() || !c.x.is_tensor() || !c.weight.is_tensor()) return std::nullopt;
+  const auto x = StaticShape(c.x.tensor()), weight = StaticShape(c.weight.tensor()), out = StaticShape(node.tensor());
+  if (!x.has_value() || !weight.has_value() || !out.has_value()) return std::nullopt;
+  if (x->size() < 3 || x->size() > 5 || weight->size() != x->size() || out->size() != x->size()) return std::nullopt;
+  c.in.assign(x->begin() + 2, x->end());
+  c.out.assign(out->begin() + 2, out->end());
+  c.kernel.assign(weight->begin() + 2, weight->end());
+  c.batch = (*x)[0];
+  c.in_channels = (*x)[1];
+  c.out_channels = (*out)[1];
+  const size_t axes = c.axes();
+  const auto stride = PerAxis(node, "stride", axes, 1), dilation = PerAxis(node, "dilation", axes, 1),
+             output_padding = PerAxis(node, "output_padding", axes, 0);
+  if (!stride.has_value() || !dilation.has_value() || !output_padding.has_value()) return std::nullopt;
+  c.stride = *stride;
+  c.dilation = *dilation;
+  c.output_padding = *output_padding;
+  const AttrValue& padding = node.attr("padding");
+  if (padding.kind == AttrKind::kString) {
+    for (size_t i = 0; i < axes; ++i)
+      c.before.push_back(padding.text() == "same" ? c.dilation[i] * (c.kernel[i] - 1) / 2 : 0);
+  } else {
+    const auto before = PerAxis(node, "padding", axes, 0);
+    if (!before.has_value()) return std::nullopt;
+    c.before = *before;
+  }
+  c.groups = node.integer("groups").value_or(1);
+  c.transposed = node.flag("transposed").value_or(node.attr("output_padding").kind != AttrKind::kNone);
+  if (c.groups < 1 || c.in_channels % c.groups != 0 || c.out_channels % c.groups != 0) return std::nullopt;
+  return c;
+}
+
+// Factors from the accumulator to the integers of `to`: in * weight / out, one per channel when the weight has so.
+std::vector<double> ScalesTo(const Affine& in, const Affine& weight, const Affine& to) {
+  std::vector<double> scales;
+  for (const double scale : weight.scales) scales.push_back(in.scale() * scale / to.scale());
+  return scales;
+}
+
+// Writes a convolution as CONV2D, CONV3D, DEPTHWISE_CONV2D or TRANSPOSE_CONV2D in channels-last order.
+//
+//   %f = dequantize(%x); %w = dequantize(%weight); %y = conv2d(%f, %w, %b); %q = quantize(%y)
+//     =>  transpose(rescale(CONV2D(transpose(%x), reorder(%weight), %bias)))
+//
+// One spatial axis is written as two, the first of extent 1. Groups that are not depthwise become one convolution
+// each. Padding that no window reaches is trimmed, surplus input is cut off. A missing bias is zeros.
+class LowerConvolution final : public RewritePass {
+ public:
+  explicit LowerConvolution(const Context& context)
+      : qdq_(context), ops_(context), targets_(FindOps(context, kConvolutions)) {}
+  std::string_view name() const override { return "lower-convolution"; }
+  std::span<const Op> targets() const override { return targets_; }
+
+  absl::Status Rewrite(Node node, Rewriter& rw) const override {
+    std::optional<Convolution> c = ReadConvolution(node);
+    if (!c.has_value()) return absl::OkStatus();
+    const Node arguments[] = {c->x, c->weight, c->bias};
+    const std::optional<Site> site = SiteOf(qdq_, rw, node, arguments, SiteReach::kActivation);
+    if (!site.has_value() || (site->quantised && !Fits(*c, *site))) return absl::OkStatus();
+    Emitter emit(rw, ops_, node);
+    Lower(emit, *c, *site, node);
+    return emit.Finish();
+  }
+
+ private:
+  // Per-channel parameters of the weight go along its output channels.
+  static bool Fits(const Convolution& c, const Site& site) {
+    const SiteInput &x = site.inputs[0], &weight = site.inputs[1], &bias = site.inputs[2];
+    if (!x.q->per_tensor() || !site.outputs[0].q.has_value()) return false;
+    if (bias.value.has_value() && bias.value.tensor().dtype != DType::kI32) return false;
+    const int axis = c.transposed ? 1 : 0;
+    if (weight.q->per_tensor()) return true;
+    const auto channels = static_cast<int64_t>(weight.q->scales.size());
+    return weight.q->axis == axis && channels == c.out_channels;
+  }
+
+  bool IsDepthwise(const Convolution& c) const { return !c.transposed && c.axes() <= 2 && c.in_channels == c.groups; }
+
+  // [N, C, L] -> [N, 1, L, C]; others -> channels last.
+  Node ToLast(Emitter& emit, const Convolution& c, Node x) const {
+    const Node last = emit.Transpose(x, ToChannelsLast(c.axes() + 2));
+    if (c.axes() != 1 || !emit.ok()) return last;
+    std::vector<int64_t> shape = emit.ShapeOf(last);
+    if (emit.ok()) shape.insert(shape.begin() + 1, 1);
+    return emit.Reshape(last, shape);
+  }
+  Node FromLast(Emitter& emit, const Convolution& c, Node y) const {
+    if (!emit.ok()) return Node();
+    if (c.axes() == 1) {
+      std::vector<int64_t> shape = emit.ShapeOf(y);
+      if (!emit.ok()) return Node();
+      shape.erase(shape.begin() + 1);
+      y = emit.Reshape(y, shape);
+    }
+    return emit.Transpose(y, ToChannelsFirst(c.axes() + 2));
+  }
+
+  // The weight as [O, K…, C/groups], or [KH, KW, C, M] for depthwise; two axes at least.
+  Node Weight(Emitter& emit, const Convolution& c, Node weight) const {
+    if (c.axes() == 1) {
+      std::vector<int64_t> shape = emit.ShapeOf(weight);
+      if (emit.ok()) shape.insert(shape.begin() + 2, 1);
+      weight = emit.Reshape(weight, shape);
+    }
+    if (c.transposed) return emit.Transpose(weight, std::vector<int64_t>{1, 2, 3, 0});
+    if (!IsDepthwise(c)) return emit.Transpose(weight, ToChannelsLast(std::max<size_t>(c.axes(), 2) + 2));
+    const Node turned = emit.Transpose(weight, std::vector<int64_t>{2, 3, 0, 1});
+    std::vector<int64_t> shape = emit.ShapeOf(turned);
+    if (!emit.ok()) return Node();
+    shape[2] = c.in_channels;
+    shape[3] = c.out_channels / c.in_channels;
+    return emit.Reshape(turned, shape);
+  }
+
+  // One convolution without groups, or depthwise, on channels-last tensors.
+  Node Convolve(Emitter& emit, Convolution c, Node x, Node weight, Node bias) const {
+    if (c.axes() == 1) {
+      for (std::vector<int64_t>* list : {&c.in, &c.out, &c.kernel, &c.stride, &c.dilation})
+        list->insert(list->begin(), 1);
+      for (std::vector<int64_t>* list : {&c.before, &c.output_padding}) list->insert(list->begin(), 0);
+    }
+    if (c.transposed) {
+      for (const int64_t dilation : c.dilation)
+        if (dilation != 1) emit.Refuse("tosa_lower_c3", "a transposed convolution cannot be dilated");
+      if (c.axes() != 2) emit.Refuse("tosa_lower_c3", "a transposed convolution has one or two spatial axes");
+      if (!emit.ok()) return Node();
+      std::vector<int64_t> out_pad;
+      for (size_t i = 0; i < 2; ++i) {
+        out_pad.push_back(-c.before[i]);
+        out_pad.push_back(c.output_padding[i] - c.before[i]);
+      }
+      return emit.Insert(
+          ops_.transpose_conv2d,
+          {{"input", x}, {"weight", weight}, {"bias", bias}, {"out_pad", out_pad}, {"stride", c.stride}});
+    }
+    std::vector<WindowAxis> axes;
+    for (size_t i = 0; i < c.axes(); ++i)
+      axes.push_back(FitWindow(c.in[i], c.out[i], c.kernel[i], c.stride[i], c.dilation[i], c.before[i]));
+    x = CropWindow(emit, x, 1, axes);
+    const bool depthwise = IsDepthwise(c);
+    const Op op = depthwise ? ops_.depthwise_conv2d : c.axes() == 3 ? ops_.conv3d : ops_.conv2d;
+    // The dialect spells it so.
+    const std::string_view dilation = depthwise ? "dialation" : "dilation";
+    return emit.Insert(op, {{"input", x},
+                            {"weight", weight},
+                            {"bias", bias},
+                            {"stride", c.stride},
+                            {"pad", PadsOf(axes)},
+                            {dilation, c.dilation}});
+  }
+
+  // Channels [first, first + count) of `axis`.
+  static Node Part(Emitter& emit, Node x, size_t axis, int64_t first, int64_t count) {
+    std::vector<int64_t> size = emit.ShapeOf(x), start(size.size(), 0);
+    if (!emit.ok()) return Node();
+    start[axis] = first;
+    size[axis] = count;
+    return emit.Slice(x, start, size);
+  }
+
+  Node Accumulate(Emitter& emit, const Convolution& c, const Site& site) const {
+    const Node x = ToLast(emit, c, site.inputs[0].value),
+               bias = BiasFor(emit, site, site.inputs[2], site.inputs[0].value, c.out_channels);
+    const Affine* const quants[] = {site.quantised ? &*site.inputs[0].q : nullptr,
+                                    site.quantised ? &*site.inputs[1].q : nullptr, nullptr};
+    if (c.groups == 1 || IsDepthwise(c)) {
+      const Node made = Convolve(emit, c, x, Weight(emit, c, site.inputs[1].value), bias);
+      if (site.quantised) emit.Quantify(made, quants, nullptr);
+      return made;
+    }
+    std::vector<Node> parts;
+    Convolution part = c;
+    part.groups = 1;
+    part.in_channels /= c.groups;
+    part.out_channels /= c.groups;
+    for (int64_t g = 0; g < c.groups && emit.ok(); ++g) {
+      const size_t last = emit.ShapeOf(x).size() - 1;
+      const Node weight = c.transposed ? Part(emit, site.inputs[1].value, 0, g * part.in_channels, part.in_channels)
+                                       : Part(emit, site.inputs[1].value, 0, g * part.out_channels, part.out_channels);
+      const Node made =
+          Convolve(emit, part, Part(emit, x, last, g * part.in_channels, part.in_channels), Weight(emit, part, weight),
+                   Part(emit, bias, 0, g * part.out_channels, part.out_channels));
+      if (site.quantised) emit.Quantify(made, quants, nullptr);
+      parts.push_back(made);
+    }
+    if (!emit.ok()) return Node();
+    return emit.Insert(ops_.concat,
+                       {{"input1", parts}, {"axis", static_cast<int64_t>(std::max<size_t>(c.axes(), 2)) + 1}});
+  }
+
+  void Lower(Emitter& emit, const Convolution& c, const Site& site, Node node) const {
+    if (site.quantised && c.transposed && c.groups > 1 && !site.inputs[1].q->per_tensor())
+      emit.Refuse("tosa_lower_c3", "a grouped transposed convolution needs a weight quantised per tensor");
+    const Node sum = Accumulate(emit, c, site);
+    if (!emit.ok()) return;
+    if (!site.quantised) {
+      emit.Replace(node, FromLast(emit, c, sum));
+      return;
+    }
+    FinishRescaled(
+        emit, site, sum, [&](const Affine& to) { return ScalesTo(*site.inputs[0].q, *site.inputs[1].q, to); },
+        [&](Node value) { return FromLast(emit, c, value); });
+  }
+
+  QdqOps qdq_;
+  TosaOps ops_;
+  std::vector<Op> targets_;
+};
+
+}  // namespace
+
+absl::StatusOr<Pass> MakeLowerConvolution(Context& context, const PassOptions& options) {
+  return MakeRewrite<LowerConvolution>(context, options);
+}
+
+}  // namespace tare

@@ -1,0 +1,144 @@
+#include <algorithm>
+#include <optional>
+
+#include "backends/tosa/constants.h"
+#include "backends/tosa/site.h"
+#include "backends/tosa/tosa_passes.h"
+
+namespace tare {
+namespace {
+
+// How integers behind two scales are brought to int32 before the op, and what scale its result has.
+enum class Scaling : uint8_t {
+  kHeadroom,  // 2 * the larger scale, divided by 2^20 (8 bits) or 2^12 (16 bits): room for the sum
+  kSmaller,   // the smaller of the scales
+  kProduct,   // each keeps its own, the result has the product
+};
+
+struct ElementwiseRow {
+  std::string_view aten;
+  std::string_view tosa;
+  Scaling scaling;
+  bool swapped = false;  // operands in the other order
+  bool negated = false;  // LOGICAL_NOT of the result
+};
+
+constexpr ElementwiseRow kRows[] = {
+    {"aten.abs.default", "ABS", Scaling::kSmaller},
+    {"aten.add.Tensor", "ADD", Scaling::kHeadroom},
+    {"aten.eq.Tensor", "EQUAL", Scaling::kSmaller},
+    {"aten.ge.Tensor", "GREATER_EQUAL", Scaling::kSmaller},
+    {"aten.gt.Tensor", "GREATER", Scaling::kSmaller},
+    {"aten.le.Tensor", "GREATER_EQUAL", Scaling::kSmaller, true},
+    {"aten.lt.Tensor", "GREATER", Scaling::kSmaller, true},
+    {"aten.maximum.default", "MAXIMUM", Scaling::kSmaller},
+    {"aten.minimum.default", "MINIMUM", Scaling::kSmaller},
+    {"aten.mul.Tensor", "MUL", Scaling::kProduct},
+    {"aten.ne.Tensor", "EQUAL", Scaling::kSmaller, false, true},
+    {"aten.sub.Tensor", "SUB", Scaling::kHeadroom},
+};
+
+// Writes arithmetic and comparisons of one or two tensors.
+//
+//   %q = quantize(add(dequantize(%a), dequantize(%b)))  =>  rescale(ADD(rescale(%a), rescale(%b)))
+//
+// Integers are computed in int32 with a common scale and zero point 0; plain tensors as they are. Operands of lower
+// rank get ones in front.
+class LowerElementwise final : public RewritePass {
+ public:
+  explicit LowerElementwise(const Context& context) : qdq_(context), ops_(context) {
+    for (const ElementwiseRow& row : kRows) {
+      const Op from = context.ops.Find(row.aten), to = TosaOps::Find(context, row.tosa);
+      if (!from.has_value() || !to.has_value()) continue;
+      targets_.push_back(from);
+      rows_.push_back({to, row});
+    }
+    if (targets_.empty()) targets_.push_back(Op{});
+  }
+  std::string_view name() const override { return "lower-elementwise"; }
+  std::span<const Op> targets() const override { return targets_; }
+
+  absl::Status Rewrite(Node node, Rewriter& rw) const override {
+    const auto& [op, row] = rows_[std::find(targets_.begin(), targets_.end(), node.op()) - targets_.begin()];
+    if (node.number("alpha").value_or(1.0) != 1.0) return absl::OkStatus();
+    std::vector<Node> arguments = {node.arg("self")};
+    if (op != ops_.abs) arguments.push_back(node.arg("other"));
+    for (const Node argument : arguments)
+      if (!argument.has_value() || !argument.is_tensor()) return absl::OkStatus();
+    const std::optional<Site> site = SiteOf(qdq_, rw, node, arguments, SiteReach::kActivation);
+    if (!site.has_value()) return absl::OkStatus();
+    Emitter emit(rw, ops_, node);
+    Lower(emit, op, row, *site, node);
+    return emit.Finish();
+  }
+
+ private:
+  struct Lowering {
+    Op op;
+    ElementwiseRow row;
+  };
+
+  Node Apply(Emitter& emit, Op op, const ElementwiseRow& row, std::vector<Node> operands) const {
+    if (!emit.ok()) return Node();
+    if (operands.size() == 1) return emit.Insert(op, {{"input1", operands[0]}});
+    if (row.swapped) std::swap(operands[0], operands[1]);
+    const Node made = emit.Insert(op, {{"input1", operands[0]}, {"input2", operands[1]}});
+    return row.negated ? emit.Insert(ops_.logical_not, {{"input1", made}}) : made;
+  }
+
+  void Lower(Emitter& emit, Op op, const ElementwiseRow& row, const Site& site, Node node) const {
+    const size_t rank = node.tensor().shape.size();
+    std::vector<Node> operands;
+    for (const SiteInput& input : site.inputs) operands.push_back(emit.ToRank(input.value, rank));
+    if (!emit.ok()) return;
+    if (!site.quantised) {
+      for (const Node operand : operands)
+        if (operand.tensor().dtype != operands[0].tensor().dtype)
+          return emit.Refuse("tosa_lower_c4", "operands of different dtypes");
+      emit.Replace(node, Apply(emit, op, row, operands));
+      return;
+    }
+    double common = 0, result = 1;
+    for (const SiteInput& input : site.inputs) {
+      if (!input.q->per_tensor()) return emit.Refuse("tosa_lower_c5", "an operand is quantised per channel");
+      const double scale = input.q->scale();
+      result *= scale;
+      const bool first = &input == &site.inputs[0];
+      common = first ? scale : row.scaling == Scaling::kHeadroom ? std::max(common, scale) : std::min(common, scale);
+    }
+    if (row.scaling == Scaling::kHeadroom)
+      common = 2 * common / (site.inputs[0].q->storage == DType::kI16 ? 4096.0 : 1048576.0);
+    if (row.scaling != Scaling::kProduct) result = common;
+    for (size_t i = 0; i < operands.size(); ++i) {
+      const Affine& q = *site.inputs[i].q;
+      const double factor[] = {row.scaling == Scaling::kProduct ? 1.0 : q.scale() / common};
+      if (i == 1 && site.inputs[0].value == site.inputs[1].value && q == *site.inputs[0].q) {
+        operands[1] = operands[0];
+        continue;
+      }
+      operands[i] = emit.Rescale(operands[i], DType::kI32, factor, q.zero_point(), 0);
+    }
+    const Node made = Apply(emit, op, row, operands);
+    if (!emit.ok()) return;
+    if (!site.outputs[0].q.has_value()) {  // a comparison
+      emit.Replace(site.outputs[0].node, made);
+      return;
+    }
+    FinishRescaled(
+        emit, site, made, [&](const Affine& to) { return std::vector<double>{result / to.scale()}; },
+        [](Node value) { return value; });
+  }
+
+  QdqOps qdq_;
+  TosaOps ops_;
+  std::vector<Op> targets_;
+  std::vector<Lowering> rows_;  // pairs with targets_
+};
+
+}  // namespace
+
+absl::StatusOr<Pass> MakeLowerElementwise(Context& context, const PassOptions& options) {
+  return MakeRewrite<LowerElementwise>(context, options);
+}
+
+}  // namespace tare

@@ -1,0 +1,133 @@
+#include "backends/tosa/site.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "backends/tosa/constants.h"
+
+namespace tare {
+namespace {
+
+// [low, high] of a clamp, unbounded where it says nothing.
+std::pair<double, double> BoundsOf(Node clamp) {
+  return {clamp.number("min").value_or(-INFINITY), clamp.number("max").value_or(INFINITY)};
+}
+
+// The quantize users of `node`; nothing when there are none or some user is another op.
+std::optional<std::vector<SiteOutput>> QuantizeUsers(const QdqOps& qdq, Rewriter& rw, Node node) {
+  std::vector<SiteOutput> outputs;
+  for (const Node user : node.users()) {
+    if (!qdq.IsQuantize(user.op()) || !(user.arg("input") == node)) return std::nullopt;
+    std::optional<Affine> q = qdq.Read(rw.context(), user);
+    if (!q.has_value() || !q->per_tensor()) return std::nullopt;
+    outputs.push_back({user, std::move(q)});
+  }
+  if (outputs.empty()) return std::nullopt;
+  return outputs;
+}
+
+}  // namespace
+
+std::optional<Site> SiteOf(const QdqOps& qdq, Rewriter& rw, Node node, std::span<const Node> arguments,
+                           SiteReach reach) {
+  Site site;
+  int quantised = 0, plain = 0;
+  for (const Node argument : arguments) {
+    SiteInput input{argument};
+    if (argument.has_value() && qdq.IsDequantize(argument.op())) {
+      input.q = qdq.Read(rw.context(), argument);
+      if (!input.q.has_value()) return std::nullopt;
+      input.value = argument.arg("input");
+      ++quantised;
+    } else if (argument.has_value() && argument.is_tensor() && IsFloating(argument.tensor().dtype)) {
+      ++plain;
+    }
+    site.inputs.push_back(std::move(input));
+  }
+  std::optional<std::vector<SiteOutput>> outputs = QuantizeUsers(qdq, rw, node);
+  if (!outputs.has_value() && reach == SiteReach::kActivation) {
+    const std::vector<Node> users = node.users();
+    static constexpr std::string_view kClamp = "aten.clamp.default";
+    if (users.size() == 1 && rw.context().ops.Name(users[0].op()) == kClamp) {
+      outputs = QuantizeUsers(qdq, rw, users[0]);
+      const auto [low, high] = BoundsOf(users[0]);
+      if (outputs.has_value()) {
+        for (SiteOutput& output : *outputs) {
+          const int64_t first = QuantizeOne(*output.q, low), last = QuantizeOne(*output.q, high);
+          if (first > output.q->qmin) output.low = first;
+          if (last < output.q->qmax) output.high = last;
+        }
+      }
+    }
+  }
+  const bool makes_float = node.is_tensor() && IsFloating(node.tensor().dtype);
+  site.quantised = quantised > 0 && plain == 0 && (outputs.has_value() || !makes_float);
+  if (site.quantised && outputs.has_value()) {
+    site.outputs = *std::move(outputs);
+    return site;
+  }
+  if (site.quantised) {
+    site.outputs.push_back({node, std::nullopt});
+    return site;
+  }
+  if (outputs.has_value() && quantised > 0) return std::nullopt;
+  for (size_t i = 0; i < arguments.size(); ++i) site.inputs[i] = {arguments[i], std::nullopt};
+  site.outputs.push_back({node, std::nullopt});
+  return site;
+}
+
+Node BiasFor(Emitter& emit, const Site& site, const SiteInput& bias, Node x, int64_t channels) {
+  if (!emit.ok()) return Node();
+  const int64_t shape[] = {channels};
+  const DType dtype = x.tensor().dtype;
+  if (!site.quantised) {
+    if (bias.value.has_value()) return bias.value;
+    if (dtype != DType::kF32) emit.Refuse("tosa_lower_c1", "constants of this floating dtype are not made yet");
+    return emit.Floats("zero_bias", shape, std::vector<float>(static_cast<size_t>(channels), 0.0f));
+  }
+  std::vector<int64_t> values(static_cast<size_t>(channels), 0);
+  if (bias.value.has_value()) {
+    if (dtype != DType::kI16) return bias.value;
+    const Constant* constant = bias.value.constant();
+    const auto known = constant == nullptr ? std::nullopt : ReadIntegers(emit.rewriter().context(), *constant);
+    if (!known.has_value() || known->size() != values.size()) {
+      emit.Refuse("tosa_lower_c8", "a bias beside 16-bit values must be constant");
+      return Node();
+    }
+    values = *known;
+    return emit.Integers(constant->name, DType::kI48, shape, values);
+  }
+  return emit.Integers("zero_bias", dtype == DType::kI16 ? DType::kI48 : DType::kI32, shape, values);
+}
+
+void FinishRescaled(Emitter& emit, const Site& site, Node accumulator,
+                    const std::function<std::vector<double>(const Affine&)>& scales,
+                    const std::function<Node(Node)>& back) {
+  for (const SiteOutput& output : site.outputs) {
+    Node value = emit.RescaleTo(accumulator, scales(*output.q), 0, *output.q);
+    value = emit.Clamp(value, output.low, output.high);
+    value = back(value);
+    if (!emit.ok()) return;
+    emit.Quantify(value, {}, &*output.q);
+    emit.Replace(output.node, value);
+  }
+}
+
+void FinishMoved(Emitter& emit, const Site& site, Node value) {
+  for (const SiteOutput& output : site.outputs) {
+    if (!emit.ok()) return;
+    Node result = value;
+    if (output.q.has_value()) {
+      const Affine& from = *site.inputs[0].q;
+      if (!from.SameScale(*output.q)) {
+        const double factor[] = {from.scale() / output.q->scale()};
+        result = emit.RescaleTo(result, factor, from.zero_point(), *output.q);
+      } else if (!(result == site.inputs[0].value)) {
+        emit.Quantify(result, {}, &*output.q);
+      }
+    }
+    emit.Replace(output.node, result);
+  }
+}
+
+}  // namespace tare

@@ -1,0 +1,24 @@
+// Functions of one real number that a TABLE may stand for.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "passes/node.h"
+
+namespace tare {
+
+// Arguments of the node that matter, read once.
+struct TableArgs {
+  double number[3] = {0, 0, 0};
+  bool tanh_form = false;  // gelu
+};
+
+struct TableFunction {
+  std::string_view aten;
+  float (*evaluate)(float x, const TableArgs& args);
+};
+std::span<const TableFunction> TableFunctions();
+TableArgs ReadTableArgs(Node node);
+
+}  // namespace tare

@@ -1,0 +1,84 @@
+// Whole programs to TOSA: what is left, in which ops, with which edge.
+#include "backends/tosa/lower.h"
+
+#include <cstdlib>
+
+#include "absl/strings/str_cat.h"
+#include "backends/tosa/summary.h"
+#include "doctest/doctest.h"
+#include "formats/program_file.h"
+#include "ir/text.h"
+#include "meta/context_factory.h"
+
+namespace tare {
+namespace {
+
+struct Lowered {
+  std::unique_ptr<Context> context = MakeContext();
+  Program program;
+  LowerResult result;
+  LowerSummary summary;
+};
+
+Lowered LowerFile(const std::string& file, std::string_view target) {
+  Lowered lowered;
+  absl::StatusOr<Program> program = ReadProgramFile(*lowered.context, file);
+  REQUIRE_MESSAGE(program.ok(), program.status().ToString());
+  lowered.program = *std::move(program);
+  const absl::StatusOr<TosaTarget> found = FindTosaTarget(target);
+  REQUIRE_MESSAGE(found.ok(), found.status().ToString());
+  RunOptions options;
+  options.verify = VerifyWhat::kAll;
+  options.check_meta = true;
+  absl::StatusOr<LowerResult> result = LowerToTosa(lowered.program, *found, options);
+  REQUIRE_MESSAGE(result.ok(), result.status().ToString());
+  lowered.result = *std::move(result);
+  lowered.summary = Summarize(lowered.program);
+  return lowered;
+}
+
+std::string OpsText(const LowerSummary& summary) {
+  std::string text;
+  for (const auto& [kind, count] : summary.ops)
+    if (kind != "CONST") absl::StrAppend(&text, kind, " ", count, " ");
+  return text;
+}
+
+TEST_CASE("quantised networks become whole TOSA programs") {
+  struct Case {
+    std::string_view file, target, ops;
+  };
+  const std::string root = std::getenv("TARE_SOURCE_ROOT");
+  for (const auto& [file, target, ops] : std::initializer_list<Case>{
+           {"ds_cnn/int8.pt2", "tosa-1.0+int",
+            "AVG_POOL2D 1 CONV2D 5 DEPTHWISE_CONV2D 5 RESCALE 10 RESHAPE 2 SLICE 1 "},
+           {"ds_cnn/int8_core.pt2", "tosa-1.0+int",
+            "AVG_POOL2D 1 CONV2D 5 DEPTHWISE_CONV2D 5 RESCALE 10 RESHAPE 2 SLICE 1 "},
+           {"resnet8/int8_core.pt2", "tosa-1.0+int",
+            "ADD 3 AVG_POOL2D 1 CLAMP 3 CONV2D 10 RESCALE 19 RESHAPE 1 SLICE 2 TRANSPOSE 1 "},
+           {"mobilenet_v2_035/int8.pt2", "tosa-1.0+int",
+            "ADD 11 AVG_POOL2D 1 CONV2D 36 DEPTHWISE_CONV2D 17 RESCALE 86 RESHAPE 1 TRANSPOSE 1 "},
+       }) {
+    CAPTURE(file);
+    const Lowered lowered = LowerFile(absl::StrCat(root, "/tests/data/nets/", std::string(file)), target);
+    for (const Outside& outside : lowered.result.outside)
+      MESSAGE(lowered.program.main().NameOf(outside.node) << " " << outside.why);
+    CHECK(lowered.result.outside.empty());
+    CHECK_EQ(OpsText(lowered.summary), ops);
+    REQUIRE_EQ(lowered.summary.inputs.size(), 1);
+    REQUIRE_EQ(lowered.summary.outputs.size(), 1);
+    CHECK_EQ(lowered.summary.inputs[0].q.size(), 1);
+    CHECK_EQ(lowered.summary.outputs[0].q.size(), 1);
+  }
+}
+
+TEST_CASE("targets by name") {
+  CHECK_EQ(FindTosaTarget("Ethos-U55-128")->spec, "TOSA-1.0+INT+int16+int4+u55");
+  CHECK_EQ(FindTosaTarget("tosa-1.0+int+int16")->spec, "TOSA-1.0+INT+int16");
+  CHECK_EQ(FindTosaTarget("tosa-1.0+int+int16+int4")->spec, "TOSA-1.0+INT+int16+int4");
+  CHECK_EQ(FindTosaTarget("ethos-u99").status().code(), absl::StatusCode::kNotFound);
+  CHECK_EQ(FindTosaTarget("tosa-9").status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace tare
