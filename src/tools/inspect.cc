@@ -4,6 +4,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "backends/tosa/program_file.h"
+#include "backends/tosa/write.h"
 #include "ir/context.h"
 #include "ir/status.h"
 #include "ir/text.h"
@@ -33,6 +34,9 @@ void PrintSummary(const Program& program, const ProgramSummary& sum) {
   if (!program.torch_version.empty()) {
     PutRow("written by", absl::StrFormat("torch %s, schema %d.%d, %s", program.torch_version, program.schema_major,
                                          program.schema_minor, absl::StrJoin(program.verifiers, " ")));
+  }
+  if (const std::string spec = TosaSpecOf(program); !spec.empty()) {
+    PutRow("format", absl::StrCat("TOSA ", spec.substr(5, spec.find('+') - 5)));
   }
   for (const std::string& input : sum.user_inputs) PutRow("input", input);
   for (const std::string& output : sum.user_outputs) PutRow("output", output);

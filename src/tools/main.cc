@@ -37,7 +37,7 @@ CLI::App* AddVerb(CLI::App& app, const char* name, const char* what, const char*
 void AddInspect(CLI::App& app, InspectOptions& o, int& exit_code) {
   CLI::App* verb = AddVerb(app, "inspect", "What is in a program: ops, dtypes, parameters, symbols, quantisation",
                            "tare inspect model.pt2 --graph");
-  verb->add_option("FILE", o.file, "A .pt2 or .tare file")->required();
+  verb->add_option("FILE", o.file, "A .pt2, .tosa or .tare file")->required();
   verb->add_flag("--graph", o.graph, "Print the graphs as text");
   verb->add_flag("--json", o.json, "Print JSON");
   verb->add_flag("--dot", o.dot, "Print the main graph for Graphviz")->excludes("--json");
@@ -72,11 +72,11 @@ void AddInfer(CLI::App& app, InferOptions& o, int& exit_code) {
 void AddOpt(CLI::App& app, OptOptions& o, int& exit_code) {
   CLI::App* verb = AddVerb(app, "opt", "Run passes over a program",
                            "tare opt model.pt2 --passes remove-noops,dead-code --stats -o smaller.pt2");
-  verb->add_option("FILE", o.file, "A .pt2 or .tare file")->required();
+  verb->add_option("FILE", o.file, "A .pt2, .tosa or .tare file")->required();
   auto* passes = verb->add_option("--passes", o.passes, "Names, in order; see `tare passes`");
   passes->delimiter(',')->type_name("NAME,…")->allow_extra_args(false);
   verb->add_option("--pipeline", o.pipeline, "A named list of passes, or its .toml file")->excludes(passes);
-  verb->add_option("-o,--output", o.output, "Write the result; the ending, .pt2 or .tare, says how");
+  verb->add_option("-o,--output", o.output, "Write the result; the ending, .pt2, .tosa or .tare, says how");
   verb->add_flag("--timing", o.timing, "Time of every pass");
   verb->add_flag("--stats", o.stats, "What every pass redefined, inserted, erased, re-inferred");
   verb->add_flag("--print-after{*}", o.print_after,
@@ -151,7 +151,7 @@ void AddPasses(CLI::App& app, PassesOptions& o, int& exit_code) {
 void AddBench(CLI::App& app, BenchOptions& o, int& exit_code) {
   CLI::App* verb =
       AddVerb(app, "bench", "How long loading, inferring and replaying a program take", "tare bench model.pt2");
-  verb->add_option("FILE", o.file, "A .pt2 or .tare file")->required();
+  verb->add_option("FILE", o.file, "A .pt2, .tosa or .tare file")->required();
   verb->add_option("--passes", o.passes, "Passes to time, all by default")->delimiter(',')->allow_extra_args(false);
   verb->add_option("--repeats", o.repeats, "The best of so many runs is reported")->check(CLI::Range(1, 1000000));
   verb->add_flag("--json", o.json, "Print JSON");

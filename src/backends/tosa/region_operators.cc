@@ -64,7 +64,8 @@ absl::Status RegionWriter::AddOperand(NodeId node, const OperandRow& operand, Te
         return InvalidError("tosa_write_c8", "argument ", operand.arg, " is no list of values of nodes");
       }
       if (value->items().size() > kMaxListOperands) {
-        return InvalidError("tosa_write_c14", value->items().size(), " operands, the level allows ", kMaxListOperands);
+        return UnimplementedError("tosa_write_c14", value->items().size(), " operands, the level allows ",
+                                  kMaxListOperands);
       }
       for (const AttrValue& item : value->items()) {
         if (shapes) {
@@ -191,7 +192,7 @@ absl::StatusOr<uint32_t> RegionWriter::WriteAttribute(NodeId node, const FileOp&
     switch (field.kind) {
       case FieldKind::kInt:
         if (value == nullptr || value->kind != AttrKind::kInt || !FitsInt32(value->integer)) {
-          return InvalidError("tosa_write_c7", "argument ", field.arg, " is no int of 32 bits");
+          return UnimplementedError("tosa_write_c7", "argument ", field.arg, " is no int of 32 bits");
         }
         ready[i] = {Ready::kInt32, value->integer};
         break;
@@ -201,7 +202,8 @@ absl::StatusOr<uint32_t> RegionWriter::WriteAttribute(NodeId node, const FileOp&
         }
         llvm::SmallVector<int32_t, 8> ints;
         for (const int64_t one : value->ints()) {
-          if (!FitsInt32(one)) return InvalidError("tosa_write_c7", field.arg, " holds ", one, ", more than 32 bits");
+          if (!FitsInt32(one))
+            return UnimplementedError("tosa_write_c7", field.arg, " holds ", one, ", more than 32 bits");
           ints.push_back(static_cast<int32_t>(one));
         }
         ready[i] = {Ready::kOffset, builder.CreateVector(ints.data(), ints.size()).o};
@@ -266,8 +268,8 @@ absl::Status RegionWriter::CheckOperands(NodeId node, const FileOp& row) const {
   for (const NodeId operand : graph_.operands(node)) {
     const Meta& meta = MetaOf(operand);
     if (meta.kind == MetaKind::kTensor && meta.tensor.shape.size() != rank) {
-      return InvalidError("tosa_write_c10", "%", graph_.NameOf(operand), " has rank ", meta.tensor.shape.size(),
-                          ", the result ", rank, ": reshape it, TOSA broadcasts extents of 1 only");
+      return UnimplementedError("tosa_write_c10", "%", graph_.NameOf(operand), " has rank ", meta.tensor.shape.size(),
+                                ", the result ", rank, ": reshape it, TOSA broadcasts extents of 1 only");
     }
   }
   return absl::OkStatus();

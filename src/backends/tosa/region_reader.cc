@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backends/tosa/flat.h"
 #include "formats/pt2/utf8.h"
 #include "ir/normalize.h"
 #include "llvm/ADT/SmallVector.h"
@@ -10,10 +11,6 @@ namespace tare::tosa {
 namespace {
 
 constexpr size_t kMaxValues = kMaxNodes / 4;
-
-std::string_view TextOf(const flatbuffers::String* name) {
-  return name == nullptr ? std::string_view() : std::string_view(name->c_str(), name->size());
-}
 
 // Whether the operator takes its `index`-th input as a tensor or shape, not as numbers.
 bool TakesValue(uint32_t number, size_t index) {
@@ -27,11 +24,6 @@ bool TakesValue(uint32_t number, size_t index) {
   }
   return kind == OperandKind::kTensor || kind == OperandKind::kTensors || kind == OperandKind::kShape ||
          kind == OperandKind::kShapes;
-}
-
-template <typename Vector>
-size_t SizeOf(const Vector* vector) {
-  return vector == nullptr ? 0 : vector->size();
 }
 
 }  // namespace
@@ -85,20 +77,19 @@ absl::Status RegionReader::FindMakersAndNeeds() {
   for (size_t i = 0; i < SizeOf(block_.operators()); ++i) {
     const tosafile::Operator* op = block_.operators()->Get(static_cast<flatbuffers::uoffset_t>(i));
     for (size_t k = 0; k < SizeOf(op->outputs()); ++k) {
-      TARE_ASSIGN_OR_RETURN(Value * value, Find(op->outputs()->Get(static_cast<flatbuffers::uoffset_t>(k))));
+      TARE_ASSIGN_OR_RETURN(Value * value, Find(At(op->outputs(), k)));
       if (value->maker != nullptr) {
-        return InvalidError("tosa_read_c12", Shown(op->outputs()->Get(static_cast<flatbuffers::uoffset_t>(k))),
-                            " is made twice");
+        return InvalidError("tosa_read_c12", Shown(At(op->outputs(), k)), " is made twice");
       }
       value->maker = op;
     }
     for (size_t k = 0; k < SizeOf(op->inputs()); ++k) {
-      TARE_ASSIGN_OR_RETURN(Value * value, Find(op->inputs()->Get(static_cast<flatbuffers::uoffset_t>(k))));
+      TARE_ASSIGN_OR_RETURN(Value * value, Find(At(op->inputs(), k)));
       value->needed |= TakesValue(op->op(), k);
     }
   }
   for (size_t k = 0; k < SizeOf(block_.outputs()); ++k) {
-    TARE_ASSIGN_OR_RETURN(Value * value, Find(block_.outputs()->Get(static_cast<flatbuffers::uoffset_t>(k))));
+    TARE_ASSIGN_OR_RETURN(Value * value, Find(At(block_.outputs(), k)));
     value->needed = true;
   }
   return absl::OkStatus();
@@ -206,7 +197,7 @@ absl::Status RegionReader::ReadConstants() {
 
 absl::Status RegionReader::ReadInputs() {
   for (size_t i = 0; i < SizeOf(block_.inputs()); ++i) {
-    const flatbuffers::String* name = block_.inputs()->Get(static_cast<flatbuffers::uoffset_t>(i));
+    const flatbuffers::String* name = At(block_.inputs(), i);
     TARE_ASSIGN_OR_RETURN(Value * value, Find(name));
     if (value->maker != nullptr || value->node.has_value()) {
       return InvalidError("tosa_read_c12", "input ", Shown(name), " is made by an operator or an input twice");
@@ -226,7 +217,7 @@ absl::Status RegionReader::ReadOutputs() {
   if (count == 0) return InvalidError("tosa_read_c13", "a block has no outputs");
   if (count > static_cast<size_t>(kMaxOperands)) return InvalidError("tosa_read_c3", count, " outputs");
   for (size_t i = 0; i < count; ++i) {
-    const flatbuffers::String* name = block_.outputs()->Get(static_cast<flatbuffers::uoffset_t>(i));
+    const flatbuffers::String* name = At(block_.outputs(), i);
     TARE_ASSIGN_OR_RETURN(const Value* value, Find(name));
     if (!value->node.has_value() || value->tensor == nullptr) {
       return InvalidError("tosa_read_c12", "output ", Shown(name), " is no tensor that an operator makes");

@@ -161,18 +161,18 @@ absl::Status RegionWriter::CheckWindow(NodeId node, const FileOp& row) const {
         return InvalidError("tosa_write_c8", "kernel, stride, pad and dilation do not go together");
       }
       for (const int64_t value : {stride[i], pad[2 * i], pad[2 * i + 1], pool ? 1 : dilation[i]}) {
-        if (value < 0 || value > INT32_MAX) return InvalidError("tosa_write_c7", "a window argument is ", value);
+        if (value < 0 || value > INT32_MAX) return UnimplementedError("tosa_write_c7", "a window argument is ", value);
       }
       const int64_t reach = (kernel - 1) * (pool ? 1 : dilation[i]);
       room = extent - 1 + pad[2 * i] + pad[2 * i + 1] - reach, step = stride[i];
       if (pool && (pad[2 * i] >= kernel || pad[2 * i + 1] >= kernel)) {
-        return InvalidError("tosa_write_c11", "padding ", std::max(pad[2 * i], pad[2 * i + 1]),
-                            " is not smaller than the window of ", kernel);
+        return UnimplementedError("tosa_write_c11", "padding ", std::max(pad[2 * i], pad[2 * i + 1]),
+                                  " is not smaller than the window of ", kernel);
       }
     }
     if (step < 1 || room < 0 || room % step != 0) {
-      return InvalidError("tosa_write_c11", "the window leaves a rest of ", step < 1 ? 0 : room % step, " on axis ",
-                          1 + i, ": trim the padding or slice the input");
+      return UnimplementedError("tosa_write_c11", "the window leaves a rest of ", step < 1 ? 0 : room % step,
+                                " on axis ", 1 + i, ": trim the padding or slice the input");
     }
   }
   return absl::OkStatus();

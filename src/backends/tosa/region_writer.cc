@@ -21,8 +21,8 @@ int64_t ElementIndex(const Context& context, const Graph& graph, NodeId getitem)
 // Extents in elements. Errors: [tosa_write_c3], [tosa_write_c4], [tosa_write_c5], [tosa_write_c6].
 absl::StatusOr<llvm::SmallVector<int32_t, 8>> FileShape(const TensorMeta& tensor, int max_rank) {
   if (tensor.shape.size() > static_cast<size_t>(max_rank)) {
-    return InvalidError("tosa_write_c5", "rank ", tensor.shape.size(), " exceeds ", max_rank,
-                        ", the most the level allows: merge dims with a reshape");
+    return UnimplementedError("tosa_write_c5", "rank ", tensor.shape.size(), " exceeds ", max_rank,
+                              ", the most the level allows: merge dims with a reshape");
   }
   llvm::SmallVector<int32_t, 8> shape;
   int64_t elements = 1;
@@ -30,9 +30,9 @@ absl::StatusOr<llvm::SmallVector<int32_t, 8>> FileShape(const TensorMeta& tensor
     if (!dim.is_static()) {
       return UnimplementedError("tosa_write_c3", "an extent is symbolic: export the program with static shapes");
     }
-    if (dim.value() == 0) return InvalidError("tosa_write_c4", "an extent is 0, which TOSA has not");
+    if (dim.value() == 0) return UnimplementedError("tosa_write_c4", "an extent is 0, which TOSA has not");
     if (__builtin_mul_overflow(elements, dim.value(), &elements) || elements > kMaxFileElements) {
-      return InvalidError("tosa_write_c6", "the tensor has more than 2^31 - 1 elements");
+      return UnimplementedError("tosa_write_c6", "the tensor has more than 2^31 - 1 elements");
     }
     shape.push_back(static_cast<int32_t>(dim.value()));
   }
@@ -234,10 +234,10 @@ absl::StatusOr<Text> RegionWriter::Identity(NodeId value) {
 absl::Status RegionWriter::WriteOutputs() {
   absl::flat_hash_set<NodeId> written;
   const auto write = [&](const AttrValue& output) -> absl::Status {
-    if (output.kind != AttrKind::kOperand) return InvalidError("tosa_write_c13", "an output is no tensor");
+    if (output.kind != AttrKind::kOperand) return UnimplementedError("tosa_write_c13", "an output is no tensor");
     NodeId value = graph_.operands(graph_.last())[output.operand];
     if (MetaOf(value).kind != MetaKind::kTensor) {
-      return InvalidError("tosa_write_c13", "output %", graph_.NameOf(value), " is no tensor");
+      return UnimplementedError("tosa_write_c13", "output %", graph_.NameOf(value), " is no tensor");
     }
     if (graph_.op(value) == op::getitem) {
       value = elements_.at({graph_.operands(value)[0], ElementIndex(context_, graph_, value)});
@@ -249,11 +249,11 @@ absl::Status RegionWriter::WriteOutputs() {
     return absl::OkStatus();
   };
   for (const NamedAttr& attr : context_.attrs.Get(graph_.attrs(graph_.last()))) {
-    if (attr.value.kind == AttrKind::kInts) return InvalidError("tosa_write_c13", "an output is a number");
+    if (attr.value.kind == AttrKind::kInts) return UnimplementedError("tosa_write_c13", "an output is a number");
     if (attr.value.kind != AttrKind::kList) continue;
     for (const AttrValue& output : attr.value.items()) TARE_RETURN_IF_ERROR(write(output));
   }
-  return outputs_.empty() ? InvalidError("tosa_write_c13", "there are no outputs") : absl::OkStatus();
+  return outputs_.empty() ? UnimplementedError("tosa_write_c13", "there are no outputs") : absl::OkStatus();
 }
 
 absl::StatusOr<Text> RegionWriter::NameOf(NodeId value, bool shape) const {

@@ -60,8 +60,8 @@ int64_t EstimateBytes(const Program& program) {
 absl::Status CheckSignature(const Program& program) {
   for (const OutputSpec& spec : program.outputs) {
     if (spec.kind == OutputKind::kUser || spec.kind == OutputKind::kLoss) continue;
-    return InvalidError("tosa_write_c13", "an output changes ", spec.target.empty() ? "an input" : spec.target,
-                        "; a .tosa file has no state");
+    return UnimplementedError("tosa_write_c13", "an output changes ", spec.target.empty() ? "an input" : spec.target,
+                              "; a .tosa file has no state");
   }
   for (const InputSpec& spec : program.inputs) {
     if (spec.kind == InputKind::kUser || spec.constant.has_value()) continue;
@@ -113,7 +113,7 @@ absl::StatusOr<std::string> WriteTosa(const Program& program, const TosaWriteOpt
   TARE_RETURN_IF_ERROR(tosa::CheckSignature(program));
   const int64_t estimate = tosa::EstimateBytes(program);
   if (estimate > tosa::kMaxFileBytes) {
-    return InvalidError("tosa_write_c12", "the file would have more than 2 GiB, which the format cannot address");
+    return UnimplementedError("tosa_write_c12", "the file would have more than 2 GiB, which the format cannot address");
   }
   const int minor = TosaSpecHas(spec, "1.1") ? 1 : 0;
   tosa::FileWriter file(program, minor, options.max_rank, static_cast<size_t>(estimate));
