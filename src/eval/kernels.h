@@ -16,7 +16,8 @@ struct KernelRow {
   Kernel kernel;
 };
 
-// Null when the op cannot be evaluated. Cost: a binary search.
+// Null when the op cannot be evaluated. An op that writes to its operand (`relu_`) or copies a view (`view_copy`)
+// and has no row of its own takes the row of the op it is named after. Cost: a binary search.
 Kernel FindKernel(std::string_view op);
 // Sorted by op.
 std::span<const KernelRow> AllKernels();
@@ -33,5 +34,17 @@ std::span<const KernelRow> TosaRescaleKernels();
 std::span<const KernelRow> TosaResizeKernels();
 std::span<const KernelRow> TosaSpectralKernels();
 std::span<const KernelRow> TosaShapeKernels();
+std::span<const KernelRow> AtenUnaryKernels();
+std::span<const KernelRow> AtenBinaryKernels();
+std::span<const KernelRow> AtenViewKernels();
+std::span<const KernelRow> AtenJoinKernels();
+std::span<const KernelRow> AtenReduceKernels();
+std::span<const KernelRow> AtenNormKernels();
+std::span<const KernelRow> AtenMatMulKernels();
+std::span<const KernelRow> AtenConvKernels();
+std::span<const KernelRow> AtenPoolKernels();
+std::span<const KernelRow> AtenIndexKernels();
+std::span<const KernelRow> AtenRnnKernels();
+std::span<const KernelRow> QuantizedKernels();
 
 }  // namespace tare

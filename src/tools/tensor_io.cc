@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "eval/half.h"
+#include "eval/quantize.h"
 #include "formats/npy/npy.h"
 #include "ir/status.h"
 
@@ -92,12 +93,9 @@ absl::StatusOr<Tensor> Quantize(const Tensor& tensor, const QuantParams& params)
   if (params.scales.size() != 1 || params.zero_points.size() != 1 || params.qmin > params.qmax)
     return UnimplementedError("run_c2", "inputs and outputs quantised per channel are not supported");
   TARE_ASSIGN_OR_RETURN(Tensor result, Tensor::Make(params.storage, tensor.shape(), nullptr));
-  const float inverse = 1.0f / static_cast<float>(params.scales[0]);
   for (int64_t i = 0; i < tensor.size(); ++i) {
-    const double rounded = std::nearbyint(static_cast<double>(tensor.data<float>()[i] * inverse));
-    const double bounded = std::clamp(rounded + static_cast<double>(params.zero_points[0]),
-                                      static_cast<double>(params.qmin), static_cast<double>(params.qmax));
-    const int64_t q = std::isnan(bounded) ? params.qmin : static_cast<int64_t>(bounded);
+    const int64_t q =
+        QuantizeElement(tensor.data<float>()[i], params.scales[0], params.zero_points[0], params.qmin, params.qmax);
     std::memcpy(result.mutable_bytes().data() + i * ElementBytes(params.storage), &q, ElementBytes(params.storage));
   }
   return result;
@@ -110,8 +108,7 @@ absl::StatusOr<Tensor> Dequantize(const Tensor& tensor, const QuantParams& param
   TARE_ASSIGN_OR_RETURN(Tensor result, Tensor::Make(DType::kF32, tensor.shape(), nullptr));
   for (int64_t i = 0; i < tensor.size(); ++i) {
     result.mutable_data<float>()[i] =
-        static_cast<float>(ElementAsReal(tensor, i) - static_cast<double>(params.zero_points[0])) *
-        static_cast<float>(params.scales[0]);
+        DequantizeElement(static_cast<int64_t>(ElementAsReal(tensor, i)), params.scales[0], params.zero_points[0]);
   }
   return result;
 }
