@@ -50,8 +50,9 @@ absl::StatusOr<Value> Stack(KernelCall& call) {
   const int axis = call.axis("dim", parts[0].rank() + 1);
   TARE_RETURN_IF_ERROR(call.status());
   std::vector<const Tensor*> pointers;
+  const int rank = parts[0].rank();
   for (Tensor& part : parts) {
-    if (part.rank() != parts[0].rank()) return InvalidError("eval_c18", call.op_name(), ": ranks differ");
+    if (part.rank() != rank) return InvalidError("eval_c18", call.op_name(), ": ranks differ");
     Extents shape = ShapeOf(part);
     shape.insert(shape.begin() + axis, 1);
     part = part.Reshaped(shape);

@@ -56,7 +56,7 @@ absl::StatusOr<Value> CallKernel(const Context& context, Op op, std::span<const 
                                  const std::shared_ptr<MemoryBudget>& budget) {
   const std::string_view name = context.ops.Name(op);
   const Kernel kernel = FindKernel(name);
-  if (kernel == nullptr) return UnimplementedError("eval_c10", "no kernel evaluates ", name);
+  if (kernel == nullptr) return UnimplementedError("eval_c10", name, ": no kernel evaluates this op");
   const QuantRecord* record = quant.has_value() && quant.index != 0 ? &context.quants.Get(quant) : nullptr;
   const Meta* const stated = meta.has_value() ? &context.metas.Get(meta) : nullptr;
   TARE_ASSIGN_OR_RETURN(const std::vector<Value> widened, WidenHalves(operands, budget));

@@ -55,6 +55,16 @@ std::string Verdict(const Difference& d, const Tensor& got, const Tensor& want) 
                          d.max_abs, d.max_rel, d.differing, d.elements, d.more_than_one, d.beyond);
 }
 
+// JSON has no infinity.
+void Distance(JsonWriter& json, std::string_view name, double value) {
+  json.Key(name);
+  if (std::isfinite(value)) {
+    json.Value(value);
+  } else {
+    json.Null();
+  }
+}
+
 class Running {
  public:
   explicit Running(const RunVerbOptions& options) : options_(options) {}
@@ -184,8 +194,8 @@ class Running {
             json.Field("differing", d.differing);
             json.Field("more_than_one", d.more_than_one);
             json.Field("beyond_tolerance", d.beyond);
-            json.Field("max_abs", absl::StrFormat("%.9g", d.max_abs));
-            json.Field("max_rel", absl::StrFormat("%.9g", d.max_rel));
+            Distance(json, "max_abs", d.max_abs);
+            Distance(json, "max_rel", d.max_rel);
           });
         }
       });
