@@ -34,6 +34,7 @@ constexpr PassRow kTosaPasses[] = {
     {"propagate-layout", "Moves whole regions into the order of dims that needs the fewest transpositions.",
      MakePropagateLayout},
     {"simplify-movement", "Joins and drops RESHAPE and TRANSPOSE.", MakeSimplifyMovement},
+    {"sink-reshapes", "Moves reshapes below elementwise ops, where they meet other reshapes.", MakeSinkReshapes},
 };
 
 }  // namespace

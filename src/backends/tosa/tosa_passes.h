@@ -31,5 +31,6 @@ absl::StatusOr<Pass> MakeFuseRescales(Context& context, const PassOptions& optio
 absl::StatusOr<Pass> MakeMergeDuplicates(Context& context, const PassOptions& options);
 absl::StatusOr<Pass> MakePropagateLayout(Context& context, const PassOptions& options);
 absl::StatusOr<Pass> MakeSimplifyMovement(Context& context, const PassOptions& options);
+absl::StatusOr<Pass> MakeSinkReshapes(Context& context, const PassOptions& options);
 
 }  // namespace tare

@@ -127,7 +127,10 @@ class LowerPool final : public RewritePass {
     if (p.average) {
       if (!emit.ok()) return;
       const DType dtype = x.tensor().dtype;
-      const Node zp = emit.Scalar("zero_point", dtype, 1, static_cast<double>(zero_point));
+      // Any zero point common to input and output gives the same mean, but ties go away from it. ExecuTorch takes the
+      // code that stands for the number `zero_point`; with it results agree bit for bit.
+      const int64_t common = site.quantised ? QuantizeOne(*site.inputs[0].q, static_cast<double>(zero_point)) : 0;
+      const Node zp = emit.Scalar("zero_point", dtype, 1, static_cast<double>(common));
       const DType acc = IsFloating(dtype) ? DType::kF32 : DType::kI32;
       pooled = emit.Insert(ops_.avg_pool2d, {{"input", x},
                                              {"input_zp", zp},

@@ -5,6 +5,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "backends/tosa/constants.h"
+#include "backends/tosa/elementwise.h"
 #include "backends/tosa/layout.h"
 #include "backends/tosa/tosa_ops.h"
 #include "backends/tosa/tosa_passes.h"
@@ -28,57 +29,19 @@ struct CareRow {
 };
 
 constexpr CareRow kRows[] = {
-    {"ABS", Care::kNone},
-    {"ADD", Care::kNone},
-    {"ARITHMETIC_RIGHT_SHIFT", Care::kNone},
-    {"BITWISE_AND", Care::kNone},
-    {"BITWISE_NOT", Care::kNone},
-    {"BITWISE_OR", Care::kNone},
-    {"BITWISE_XOR", Care::kNone},
-    {"CAST", Care::kNone},
-    {"CEIL", Care::kNone},
-    {"CLAMP", Care::kNone},
     {"CONCAT", Care::kAxis},
-    {"COS", Care::kNone},
-    {"EQUAL", Care::kNone},
-    {"ERF", Care::kNone},
-    {"EXP", Care::kNone},
-    {"FLOOR", Care::kNone},
-    {"GREATER", Care::kNone},
-    {"GREATER_EQUAL", Care::kNone},
-    {"INTDIV", Care::kNone},
-    {"LOG", Care::kNone},
-    {"LOGICAL_AND", Care::kNone},
-    {"LOGICAL_LEFT_SHIFT", Care::kNone},
-    {"LOGICAL_NOT", Care::kNone},
-    {"LOGICAL_OR", Care::kNone},
-    {"LOGICAL_RIGHT_SHIFT", Care::kNone},
-    {"LOGICAL_XOR", Care::kNone},
-    {"MAXIMUM", Care::kNone},
-    {"MINIMUM", Care::kNone},
-    {"MUL", Care::kNone},
-    {"NEGATE", Care::kNone},
     {"PAD", Care::kPadding, {"padding"}},
-    {"POW", Care::kNone},
-    {"RECIPROCAL", Care::kNone},
     {"REDUCE_ALL", Care::kAxis},
     {"REDUCE_ANY", Care::kAxis},
     {"REDUCE_MAX", Care::kAxis},
     {"REDUCE_MIN", Care::kAxis},
     {"REDUCE_PRODUCT", Care::kAxis},
     {"REDUCE_SUM", Care::kAxis},
-    {"RESCALE", Care::kNone},
     {"REVERSE", Care::kAxis},
-    {"RSQRT", Care::kNone},
-    {"SELECT", Care::kNone},
-    {"SIGMOID", Care::kNone},
-    {"SIN", Care::kNone},
     {"SLICE", Care::kPerDim, {"start", "size"}},
-    {"SUB", Care::kNone},
-    {"TABLE", Care::kNone},
-    {"TANH", Care::kNone},
     {"TILE", Care::kPerDim, {"multiples"}},
 };
+constexpr CareRow kElementwiseRow = {"", Care::kNone};
 
 // What a boundary costs: a transposition moves elements, a reshape does not.
 constexpr int kTransposeCost = 8, kReshapeCost = 1;
@@ -94,6 +57,7 @@ constexpr size_t kMaxCandidates = 8;  // orders tried per region
 class PropagateLayout final : public GraphPass {
  public:
   explicit PropagateLayout(const Context& context) : ops_(context) {
+    for (const Op op : ElementwiseOps(context)) rows_[op] = &kElementwiseRow;
     for (const CareRow& row : kRows)
       if (const Op op = TosaOps::Find(context, row.op); op.has_value()) rows_[op] = &row;
     targets_.push_back(ops_.transpose);

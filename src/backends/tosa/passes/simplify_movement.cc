@@ -1,9 +1,11 @@
+#include <algorithm>
 #include <optional>
 
 #include "backends/tosa/constants.h"
 #include "backends/tosa/layout.h"
 #include "backends/tosa/tosa_ops.h"
 #include "backends/tosa/tosa_passes.h"
+#include "ir/status.h"
 
 namespace tare {
 namespace {
@@ -14,6 +16,7 @@ namespace {
 //   RESHAPE(RESHAPE(%x, s), t)                    =>  RESHAPE(%x, t)
 //   TRANSPOSE that moves only dims of extent 1    =>  RESHAPE
 //   the identity                                  =>  %x
+//   TRANSPOSE(RESHAPE(TRANSPOSE(%x, p), s), q)    =>  TRANSPOSE(RESHAPE(%x, s'), r)   where dims stay in blocks
 //   SLICE(SLICE(%x, a, s), b, t)                  =>  SLICE(%x, a + b, t)
 class SimplifyMovement final : public RewritePass {
  public:
@@ -60,7 +63,69 @@ class SimplifyMovement final : public RewritePass {
       }
     }
     if (StaticShape(x.tensor()) == shape) return rw.ReplaceUses(node, x);
+    if (x.op() == ops_.transpose && x.users().size() == 1 && FeedsTranspose(node)) {
+      if (const std::optional<Swapped> swapped = Swap(x, *shape)) {
+        TARE_ASSIGN_OR_RETURN(
+            const Node first,
+            rw.InsertBefore(node, ops_.reshape, {{"input1", x.arg("input")}, {"shape", swapped->shape}}));
+        return rw.Redefine(node, ops_.transpose, {{"input", first}, {"perms", swapped->perms}});
+      }
+    }
     return rw.Redefine(node, ops_.reshape, {{"input1", x}, {"shape", *shape}});
+  }
+
+  bool FeedsTranspose(Node node) const {
+    const std::vector<Node> users = node.users();
+    return !users.empty() &&
+           std::all_of(users.begin(), users.end(), [&](Node user) { return user.op() == ops_.transpose; });
+  }
+
+  // RESHAPE(TRANSPOSE(x), after) as a transposition by `perms` of a reshape to `shape`.
+  struct Swapped {
+    std::vector<int64_t> shape, perms;
+  };
+  static std::optional<Swapped> Swap(Node transpose, const std::vector<int64_t>& after) {
+    const std::optional<std::vector<int64_t>> source = StaticShape(transpose.arg("input").tensor());
+    if (!source.has_value()) return std::nullopt;
+    const std::vector<int64_t> perms = transpose.ints("perms");
+    // Blocks of dims that become blocks of dims: the smallest with equal products.
+    struct Block {
+      size_t first_source = 0, sources = 0, first_result = 0, results = 0;
+    };
+    std::vector<Block> blocks;
+    size_t i = 0, j = 0;
+    while (i < perms.size() && j < after.size()) {
+      Block block{static_cast<size_t>(perms[i]), 0, j, 0};
+      const size_t begin = i;
+      int64_t old_product = (*source)[perms[i++]], new_product = after[j++];
+      while (old_product != new_product) {
+        if (old_product < new_product ? i == perms.size() : j == after.size()) return std::nullopt;
+        if (old_product < new_product) {
+          old_product *= (*source)[perms[i++]];
+        } else {
+          new_product *= after[j++];
+        }
+      }
+      block.sources = i - begin;
+      block.results = j - block.first_result;
+      for (size_t k = 0; k < block.sources; ++k)
+        if (perms[begin + k] != perms[begin] + static_cast<int64_t>(k)) return std::nullopt;
+      blocks.push_back(block);
+    }
+    if (i < perms.size() || blocks.empty()) return std::nullopt;
+    blocks.back().results += after.size() - j;  // dims of extent 1
+    std::vector<size_t> order(blocks.size());
+    for (size_t k = 0; k < order.size(); ++k) order[k] = k;
+    std::sort(order.begin(), order.end(),
+              [&](size_t a, size_t b) { return blocks[a].first_source < blocks[b].first_source; });
+    Swapped swapped;
+    swapped.perms.resize(after.size());
+    for (const size_t k : order)
+      for (size_t r = 0; r < blocks[k].results; ++r) {
+        swapped.perms[blocks[k].first_result + r] = static_cast<int64_t>(swapped.shape.size());
+        swapped.shape.push_back(after[blocks[k].first_result + r]);
+      }
+    return swapped;
   }
 
   absl::Status Slice(Node node, Rewriter& rw) const {
