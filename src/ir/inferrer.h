@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "ir/dtype.h"
 #include "ir/ids.h"
 
 namespace tare {
@@ -28,8 +30,8 @@ struct InferResult {
   bool minted = false;            // `meta` names symbols of this node
 };
 
-struct NodePlace {  // where symbols are minted and diagnostics point
-  uint64_t lineage = 0;
+struct NodePlace {       // where symbols are minted and diagnostics point
+  uint64_t lineage = 0;  // index of the graph
   NodeId node;
 };
 
@@ -42,6 +44,9 @@ class Bodies {
  public:
   virtual ~Bodies() = default;
   virtual BodyMetas Find(GraphId id) const = 0;  // of a graph that exists
+  // The dtype that automatic mixed precision casts to in a graph that exists; none where it is off.
+  virtual std::optional<DType> AutocastOf(GraphId id) const { return (void)id, std::nullopt; }
+  virtual bool HasAutocast() const { return false; }  // of some graph
 };
 
 // What an op gives its bodies, in the order of their inputs.

@@ -23,6 +23,13 @@ MetaId ResultOf(Context& context, const Graph& graph, const AttrValue& value) {
   }
 }
 
+// What higher_order.wrap_with_autocast(device, dtype, enabled, cache, body, operands…) says of its body.
+std::optional<DType> AutocastSaid(std::span<const NamedAttr> attrs) {
+  if (attrs.size() > 2 && attrs[2].value.kind == AttrKind::kBool && !attrs[2].value.flag) return std::nullopt;
+  if (attrs.size() > 1 && attrs[1].value.kind == AttrKind::kDType) return attrs[1].value.dtype;
+  return DType::kBF16;  // the default on CPUs
+}
+
 }  // namespace
 
 bool Program::IsFunctional() const {
@@ -33,6 +40,33 @@ bool Program::IsFunctional() const {
     }
   }
   return true;
+}
+
+bool ProgramBodies::HasAutocast() const {
+  const Op autocast = program_.context->ops.Find("higher_order.wrap_with_autocast");
+  if (!autocast.has_value()) return false;
+  for (size_t g = 1; g < program_.graphs.size(); ++g) {
+    const ProgramGraph& body = program_.graphs[g];
+    if (!body.owner.has_value() || !body.owner_graph.has_value()) continue;
+    const Graph& around = program_.graphs[body.owner_graph.index].graph;
+    if (around.Contains(body.owner) && around.op(body.owner) == autocast) return true;
+  }
+  return false;
+}
+
+// The innermost such node around the graph decides.
+std::optional<DType> ProgramBodies::AutocastOf(GraphId id) const {
+  const Op autocast = program_.context->ops.Find("higher_order.wrap_with_autocast");
+  for (size_t depth = 0; depth < program_.graphs.size(); ++depth) {
+    const ProgramGraph& body = program_.graphs[id.index];
+    if (!body.owner_graph.has_value() || !body.owner.has_value()) return std::nullopt;
+    const Graph& around = program_.graphs[body.owner_graph.index].graph;
+    if (around.Contains(body.owner) && around.op(body.owner) == autocast) {
+      return AutocastSaid(program_.context->attrs.Get(around.attrs(body.owner)));
+    }
+    id = body.owner_graph;
+  }
+  return std::nullopt;
 }
 
 BodyMetas ProgramBodies::Find(GraphId id) const {

@@ -108,6 +108,8 @@ class ProgramBodies final : public Bodies {
  public:
   explicit ProgramBodies(const Program& program) : program_(program) {}
   BodyMetas Find(GraphId id) const override;
+  std::optional<DType> AutocastOf(GraphId id) const override;
+  bool HasAutocast() const override;
 
  private:
   const Program& program_;

@@ -247,6 +247,25 @@ ExprId SymStore::Impl::SplitBySum(Sum& a, const Sum& b) {
   return FromSum(std::move(outside));
 }
 
+// x // (s//2) of an even s is 2*x // s: without exact quotients equal factors are seen to be equal.
+bool SymStore::Impl::ScaleExact(Sum& a, Sum& b) {
+  int64_t common = 1;
+  for (const Sum* sum : {&a, &b}) {
+    for (const Term& term : sum->terms) {
+      if (!at(term.mono).exact) continue;
+      llvm::SmallVector<ExactFactor, 4> roots;
+      int64_t den = 1;
+      if (!ExactRoots(term.mono, roots, den) || !MulTo(common, den / Gcd(common, den))) return false;
+    }
+  }
+  if (common == 1) return true;
+  for (Sum* sum : {&a, &b}) {
+    *sum = ScaleSum(std::move(*sum), common);
+    if (!sum->valid || !NormalizeExact(*sum)) return false;
+  }
+  return true;
+}
+
 // Cancels what divides numerator and divisor alike: a common mono and a common coefficient.
 bool SymStore::Impl::CancelCommon(Sum& a, Sum& b) {
   if (a.terms.empty() || b.terms.empty()) return true;
@@ -307,7 +326,7 @@ ExprId SymStore::Impl::FloorDiv(ExprId a, ExprId b) {
   if (IsConst(a, 0)) return zero_id;
   if (a == b) return one_id;
   Sum numerator = ToSum(a), divisor = ToSum(b);
-  if (!CancelCommon(numerator, divisor)) return {};
+  if (!ScaleExact(numerator, divisor) || !CancelCommon(numerator, divisor)) return {};
   if (divisor.terms.empty()) return FloorDivByConst(std::move(numerator), divisor.constant);
   const ExprId outside = SplitBySum(numerator, divisor);
   if (!outside.has_value()) return {};

@@ -151,6 +151,7 @@ struct SymStore::Impl {
   ExprId ModByConst(Sum a, int64_t k);
   std::optional<ExprId> DivideMono(ExprId a, ExprId b);  // the mono x with x * b = a
   ExprId SplitBySum(Sum& a, const Sum& b);               // a = result * b + a'
+  bool ScaleExact(Sum& a, Sum& b);
   bool CancelCommon(Sum& a, Sum& b);
 
   // --- maximum and minimum (sym_minmax.cc)

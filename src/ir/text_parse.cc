@@ -2,6 +2,7 @@
 #include <iterator>
 
 #include "absl/container/flat_hash_map.h"
+#include "ir/asserted.h"
 #include "ir/status.h"
 #include "ir/text.h"
 #include "ir/text_parts.h"
@@ -40,6 +41,9 @@ class Parser {
       }
     }
     if (next == 0) return cursor_.Error("expected a graph");
+    if (const std::vector<ExprId> asserted = AssertedConditions(program_); !asserted.empty()) {
+      program_.facts = context_.syms.MakeFacts(asserted);
+    }
     return std::move(program_);
   }
 

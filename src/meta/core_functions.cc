@@ -232,6 +232,10 @@ absl::StatusOr<Value> Known(RuleContext& rc, Args args) {
   TARE_ASSIGN_OR_RETURN(const bool yes, Truth(rc, args[0]));
   return Value::Bool(yes);
 }
+absl::StatusOr<Value> Assumed(RuleContext& rc, Args args) {
+  if (args[0].kind == ValueKind::kSymBool) return Value::Bool(rc.Assume(args[0].expr));
+  return Known(rc, args);
+}
 absl::StatusOr<Value> OrFalse(RuleContext& rc, Args args) {
   if (args[0].kind == ValueKind::kSymBool) return Value::Bool(rc.OrFalse(args[0].expr));
   return Known(rc, args);
@@ -356,6 +360,8 @@ constexpr RuleFunctionRow kRows[] = {
     {"all", "all(list) -> bool", "Every condition holds; true for none.", 1, -1, All},
     {"any", "any(list) -> bool", "Some condition holds; false for none.", 1, -1, Any},
     {"known", "known(condition) -> bool", "The condition follows from ranges and facts; records nothing.", 1, 1, Known},
+    {"assumed", "assumed(condition) -> bool",
+     "Not known to be false: then a guard, whatever the hints say, as torch checks nothing there.", 1, 1, Assumed},
     {"or_false", "or_false(condition) -> bool", "The condition decided; no where it depends on run-time values.", 1, 1,
      OrFalse},
     {"or_true", "or_true(condition) -> bool", "The condition decided; yes where it depends on run-time values.", 1, 1,

@@ -121,11 +121,35 @@ absl::StatusOr<Value> ArangeDTypeFunction(RuleContext& rc, std::span<const Value
   return Value::OfDType(DType::kI64);
 }
 
+// given_strides(size, strides): torch takes a negative stride for "contiguous with the next dim", where sizes are
+// numbers. Source: c10/core/TensorImpl.h, set_sizes_and_strides.
+absl::StatusOr<Value> GivenStridesFunction(RuleContext& rc, std::span<const Value> values) {
+  RuleArgs args(rc, values);
+  const std::span<const Dim> size = args.Ints(0), given = args.Ints(1);
+  TARE_RETURN_IF_ERROR(args.status());
+  SymStore& syms = rc.syms();
+  const auto is_number = [&](Dim dim) { return syms.Constant(dim).has_value(); };
+  if (size.size() != given.size() || !std::ranges::all_of(size, is_number) || !std::ranges::all_of(given, is_number)) {
+    return Value::Ints(given);
+  }
+  const std::span<Dim> strides = rc.NewDims(given.size());
+  for (size_t i = strides.size(); i-- > 0;) {
+    strides[i] = given[i];
+    if (*syms.Constant(given[i]) >= 0) continue;
+    const bool last = i + 1 == strides.size();
+    strides[i] = last ? Dim::Static(1) : syms.Mul(syms.Max(size[i + 1], Dim::Static(1)), strides[i + 1]);
+  }
+  return Value::Ints(strides);
+}
+
 constexpr RuleFunctionRow kRows[] = {
     {"checked_size", "checked_size(size) -> shape", "The size itself; an error where an extent is negative.", 1, 1,
      CheckedSizeFunction},
     {"strides_in_order", "strides_in_order(shape, axes) -> strides", "Dense strides; axes are named outermost first.",
      2, 2, StridesInOrderFunction},
+    {"given_strides", "given_strides(size, strides) -> strides",
+     "The strides, a negative one replaced by what a contiguous tensor has there; of symbols as they are.", 2, 2,
+     GivenStridesFunction},
     {"arange_length", "arange_length(start, end, step, dtype) -> int", "Number of elements of a range.", 4, 4,
      ArangeLengthFunction},
     {"arange_dtype", "arange_dtype(start, end, step) -> dtype",

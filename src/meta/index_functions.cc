@@ -119,15 +119,29 @@ absl::StatusOr<Value> Index(RuleContext& rc, std::span<const Value> values) {
   return Value::Tensor(Restrided(rc, self, picked.shape, strides, kZero));
 }
 
-// index_put(x, indices, values, masks_allowed) -> tensor: x after the write.
+// One number written at one mask fills, and is converted. Source: aten/src/ATen/native/TensorAdvancedIndexing.cpp,
+// can_dispatch_to_maskedfill.
+bool FillsMask(RuleContext& rc, std::span<const TensorMeta* const> indices, const TensorMeta& written,
+               bool accumulate) {
+  int masks = 0;
+  for (const TensorMeta* index : indices) {
+    if (index == nullptr) continue;
+    if (index->dtype != DType::kBool && index->dtype != DType::kU8) return false;
+    ++masks;
+  }
+  return masks == 1 && !accumulate && rc.KnownEqual(Numel(rc, written.shape), Dim::Static(1));
+}
+
+// index_put(x, indices, values, masks_allowed, accumulate) -> tensor: x after the write.
 absl::StatusOr<Value> IndexPut(RuleContext& rc, std::span<const Value> values) {
   RuleArgs args(rc, values);
   const TensorMeta& self = args.Tensor(0);
   const auto indices = args.Tensors(1);
   const TensorMeta& written = args.Tensor(2);
   const Masks masks = args.Flag(3) ? Masks::kAllow : Masks::kRefuse;
+  const bool accumulate = args.Flag(4);
   TARE_RETURN_IF_ERROR(args.status());
-  if (written.dtype != self.dtype) {
+  if (written.dtype != self.dtype && !FillsMask(rc, indices, written, accumulate)) {
     return InvalidError("index_put_c1", "values are ", Name(written.dtype), ", the tensor ", Name(self.dtype),
                         "; cast the values");
   }
@@ -186,7 +200,8 @@ absl::StatusOr<Value> TriangleSize(RuleContext& rc, std::span<const Value> value
 constexpr RuleFunctionRow kRows[] = {
     {"index", "index(x, indices, masks) -> tensor", "x[indices]; masks mint a symbol where they are allowed.", 3, 3,
      Index},
-    {"index_put", "index_put(x, indices, values, masks) -> tensor", "x after x[indices] = values.", 4, 4, IndexPut},
+    {"index_put", "index_put(x, indices, values, masks, accumulate) -> tensor", "x after x[indices] = values.", 5, 5,
+     IndexPut},
     {"nonzero", "nonzero(x) -> tensor", "Coordinates of the elements that are not 0; mints a symbol.", 1, 1, Nonzero},
     {"fresh_count", "fresh_count(most[, least]) -> int",
      "A fresh symbol: how many of `most` elements are selected, at least `least`; none = no bound.", 1, 2, FreshCount},

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ir/status.h"
+#include "meta/autocast.h"
 #include "meta/bind.h"
 #include "meta/memo.h"
 #include "meta/rule_eval.h"
@@ -39,13 +40,16 @@ class RuleInferrer final : public Inferrer {
     session_.Clear();
   }
 
-  void UseBodies(const Bodies* bodies) override { state_.bodies = bodies; }
+  void UseBodies(const Bodies* bodies) override {
+    state_.bodies = bodies;
+    has_autocast_ = bodies != nullptr && bodies->HasAutocast();
+  }
 
   absl::StatusOr<InferResult> Infer(Op op, AttrsId attrs, std::span<const MetaId> operands, QuantId quant,
                                     NodePlace place) override {
     const OpDef& def = context_.ops.Get(op);
     if (def.rule < 0) return op == op::getitem ? Element(attrs, operands) : Declared();
-    if (!use_memo_ || (def.traits & (kMintsSymbols | kHigherOrder)) != 0) {
+    if (!use_memo_ || CastTo(op, place) || (def.traits & (kMintsSymbols | kHigherOrder)) != 0) {
       return EvaluateAndKeep(op, def, attrs, operands, place);
     }
     const QuantId read = (def.traits & kReadsQuant) != 0 ? quant : QuantId{0};
@@ -149,7 +153,10 @@ class RuleInferrer final : public Inferrer {
     const Rule& rule = rules_.rules()[static_cast<size_t>(def.rule)];
     const Schema* schema = context_.ops.schema(op);
     if (schema == nullptr) return InvalidError("schema_c1", "the op has no schema");
-    TARE_ASSIGN_OR_RETURN(const std::span<const Value> args, BindArguments(rc, *schema, named, operands));
+    TARE_ASSIGN_OR_RETURN(std::span<const Value> args, BindArguments(rc, *schema, named, operands));
+    if (const std::optional<DType> dtype = CastTo(op, place)) {
+      args = Autocast(rc, AutocastPolicyOf(context_.ops.Name(op)), *dtype, args);
+    }
     TARE_ASSIGN_OR_RETURN(const Value value, EvaluateRule(state_, rule, args));
     InferResult result;
     TARE_ASSIGN_OR_RETURN(result.meta, InternResult(rc, value));
@@ -157,6 +164,11 @@ class RuleInferrer final : public Inferrer {
     result.guards = state_.guards;
     result.minted = state_.minted;
     return result;
+  }
+  // The dtype that autocast has for this op there; its answers are not remembered.
+  std::optional<DType> CastTo(Op op, NodePlace place) const {
+    if (!has_autocast_ || AutocastPolicyOf(context_.ops.Name(op)) == AutocastPolicy::kNone) return std::nullopt;
+    return state_.bodies->AutocastOf(GraphId{static_cast<uint32_t>(place.lineage)});
   }
   static int32_t AliasOf(const Schema& schema, int alias, std::span<const NamedAttr> attrs) {
     if (alias < 0) return -1;
@@ -216,6 +228,7 @@ class RuleInferrer final : public Inferrer {
   const RuleSet& rules_;
   std::shared_ptr<const Facts> facts_;
   bool use_memo_;
+  bool has_autocast_ = false;  // in some body
   RuleContext::State state_;
   SessionMemo session_;
   InferCounters counters_;

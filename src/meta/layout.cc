@@ -227,11 +227,39 @@ absl::StatusOr<Value> StretchedFunction(RuleContext& rc, std::span<const Value> 
   return Value::Tensor(rc.NewTensor(tensor));
 }
 
+// The dtype an elementwise op computes in: half precision is computed in f32.
+absl::StatusOr<DType> ComputedDType(RuleContext& rc, std::string_view kind, std::span<const Value> operands) {
+  const bool to_float = kind == "int_to_float";
+  TARE_ASSIGN_OR_RETURN(const DType dtype,
+                        Promote(rc, to_float ? PromotionKind::kIntToFloat : PromotionKind::kDefault, operands));
+  if (dtype == DType::kC32) return DType::kC64;
+  return dtype == DType::kF16 || dtype == DType::kBF16 ? DType::kF32 : dtype;
+}
+
+// elementwise(operands[, kind or dtype]). Operands of another dtype than the one computed in are converted
+// first: their copies have strides of their own where the operands are not dense.
 absl::StatusOr<Value> ElementwiseFunction(RuleContext& rc, std::span<const Value> values) {
-  const std::span<const Value> operands = values[0].kind == ValueKind::kList ? values[0].items() : values;
+  RuleArgs args(rc, values);
+  const std::span<const Value> operands = values[0].kind == ValueKind::kList ? values[0].items() : values.first(1);
+  const bool as_kind = values.size() > 1 && values[1].kind == ValueKind::kString;
+  const bool as_dtype = values.size() > 1 && !as_kind;
+  const std::string_view kind = as_kind ? args.Text(1) : std::string_view();
+  DType computed = as_dtype ? args.Type(1) : DType::kF32;
+  TARE_RETURN_IF_ERROR(args.status());
   llvm::SmallVector<const TensorMeta*, 4> tensors;
   for (const Value& operand : operands) {
     if (operand.kind == ValueKind::kTensor) tensors.push_back(operand.tensor);
+  }
+  if (values.size() > 1 && tensors.size() > 1) {
+    if (as_kind) {
+      TARE_ASSIGN_OR_RETURN(computed, ComputedDType(rc, kind, operands));
+    }
+    for (const TensorMeta*& tensor : tensors) {
+      if (tensor->dtype == computed || tensor->shape.size() < 2 || IsDense(rc, *tensor)) continue;
+      TensorMeta copy = *tensor;
+      copy.strides = PreserveStrides(rc, *tensor);
+      tensor = rc.NewTensor(copy);
+    }
   }
   TARE_ASSIGN_OR_RETURN(const std::span<const Dim> shape, BroadcastOperands(rc, operands));
   return Value::Ints(ElementwiseStrides(rc, shape, tensors));
@@ -248,8 +276,9 @@ constexpr RuleFunctionRow kRows[] = {
      1, PreserveFunction},
     {"suggest", "suggest(x) -> format", "channels_last (3d) where the strides look like it, else contiguous.", 1, 1,
      SuggestFunction},
-    {"elementwise", "elementwise([operand, …]) -> strides", "Strides elementwise ops give a result of these operands.",
-     1, -1, ElementwiseFunction},
+    {"elementwise", "elementwise([operand, …][, kind or dtype]) -> strides",
+     "Strides elementwise ops give a result of these operands, converted first to the dtype given or promoted to.", 1,
+     2, ElementwiseFunction},
     {"stretched", "stretched(x, shape) -> tensor",
      "x expanded to the shape; numbers and tensors without dims as they are.", 2, 2, StretchedFunction},
     {"is_contiguous", "is_contiguous(x, format) -> bool", "x is contiguous, in the format if one is given.", 1, 2,

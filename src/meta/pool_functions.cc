@@ -3,6 +3,7 @@
 #include "meta/functions.h"
 #include "meta/rule_args.h"
 #include "meta/sym_int.h"
+#include "meta/view.h"
 #include "meta/window.h"
 
 namespace tare {
@@ -157,11 +158,33 @@ absl::StatusOr<Value> ColumnsToImage(RuleContext& rc, std::span<const Value> val
   return Value::Ints(shape);
 }
 
+// row_strides(x, shape): strides of a 1-D window op's result. A batch of rows is taken as images of one row, which
+// may be channels last. Source: aten/src/ATen/native/Pool.h, avg_pool1d.
+absl::StatusOr<Value> RowStrides(RuleContext& rc, std::span<const Value> values) {
+  RuleArgs args(rc, values);
+  const TensorMeta& self = args.Tensor(0);
+  const std::span<const Dim> shape = args.Ints(1);
+  TARE_RETURN_IF_ERROR(args.status());
+  if (self.shape.size() != 3 || shape.size() != 3) return Value::Ints(ContiguousStrides(rc, shape));
+  TARE_ASSIGN_OR_RETURN(const TensorMeta* image, Unsqueeze(rc, self, 2));
+  const MemoryFormat format = SuggestMemoryFormat(rc, *image);
+  if (format == MemoryFormat::kContiguous) return Value::Ints(ContiguousStrides(rc, shape));
+  const Dim rows[] = {shape[0], shape[1], kOne, shape[2]};
+  TARE_ASSIGN_OR_RETURN(const std::span<const Dim> strides, FormatStrides(rc, rows, format));
+  const std::span<Dim> flat = rc.NewDims(3);
+  flat[0] = strides[0];
+  flat[1] = strides[1];
+  flat[2] = strides[3];
+  return Value::Ints(flat);
+}
+
 constexpr RuleFunctionRow kRows[] = {
     {"pool", "pool(n, x, kernel, stride, padding, dilation, ceil_mode) -> shape",
      "Shape after pooling over the last n dims; an empty stride is the kernel.", 7, 7, Pool},
     {"adaptive_pool", "adaptive_pool(n, x, output_size, channels) -> shape", "Shape after pooling to given extents.", 4,
      4, AdaptivePool},
+    {"row_strides", "row_strides(x, shape) -> strides",
+     "Strides after a window op over one dim; a batch may be channels last.", 2, 2, RowStrides},
     {"im2col", "im2col(x, kernel, dilation, padding, stride) -> shape", "Shape of the columns of all sliding blocks.",
      5, 5, ImageToColumns},
     {"col2im", "col2im(x, output_size, kernel, dilation, padding, stride) -> shape",

@@ -106,6 +106,15 @@ void Record(llvm::SmallVectorImpl<Guard>& guards, Guard guard) {
 }
 }  // namespace
 
+bool RuleContext::Assume(ExprId condition) {
+  if (!condition.has_value()) return false;
+  const Tri proved = syms().Prove(condition, facts());
+  if (proved == Tri::kUnknown) {
+    Record(state_.guards, {condition, HasUnbacked(syms(), condition) ? Guard::kRuntimeAssert : Guard::kGuard});
+  }
+  return proved != Tri::kNo;
+}
+
 // A condition without value compares a number that has none.
 absl::StatusOr<bool> RuleContext::Decide(ExprId condition) {
   if (!condition.has_value()) return InvalidError("overflow", "a number does not fit 64 bits");

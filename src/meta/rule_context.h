@@ -42,6 +42,8 @@ class RuleContext {
 
   // --- questions
   bool Known(ExprId condition);
+  // False when it is known to be false; else true, with a guard unless it is known.
+  bool Assume(ExprId condition);
   absl::StatusOr<bool> Decide(ExprId condition);
   bool OrFalse(ExprId condition);
   bool OrTrue(ExprId condition);

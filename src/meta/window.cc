@@ -6,6 +6,7 @@
 #include "meta/functions.h"
 #include "meta/rule_args.h"
 #include "meta/sym_int.h"
+#include "meta/view.h"
 
 namespace tare {
 namespace {
@@ -116,6 +117,14 @@ absl::StatusOr<Dim> PoolExtent(RuleContext& rc, Dim in, Dim kernel, Dim stride, 
   return starts_inside ? out : out - 1;
 }
 
+namespace {
+// oneDNN converts a bias of another dtype; ordinary kernels refuse it.
+bool ConvertsBias(const TensorMeta& input, const ConvParams& params) {
+  const bool one_dnn = input.dtype == DType::kF32 || input.dtype == DType::kF16 || input.dtype == DType::kBF16;
+  return one_dnn && !params.same_bias && !(params.transposed && input.shape.size() == 5);
+}
+}  // namespace
+
 absl::StatusOr<std::span<const Dim>> ConvShape(RuleContext& rc, const TensorMeta& input, const TensorMeta& weight,
                                                const TensorMeta* bias, const ConvParams& params) {
   SymStore& syms = rc.syms();
@@ -123,7 +132,7 @@ absl::StatusOr<std::span<const Dim>> ConvShape(RuleContext& rc, const TensorMeta
   if (input.shape.size() != rank) {
     return InvalidError("conv_c1", "input has rank ", input.shape.size(), ", weight has ", rank, "; they must agree");
   }
-  if (input.dtype != weight.dtype || (bias != nullptr && bias->dtype != input.dtype)) {
+  if (input.dtype != weight.dtype || (bias != nullptr && bias->dtype != input.dtype && !ConvertsBias(input, params))) {
     return InvalidError("conv_c2", "input is ", Name(input.dtype), ", weight ", Name(weight.dtype),
                         bias == nullptr ? "" : ", bias ", bias == nullptr ? "" : Name(bias->dtype),
                         "; cast one of them");
@@ -183,6 +192,28 @@ absl::StatusOr<std::span<const Dim>> ConvShape(RuleContext& rc, const TensorMeta
                  InvalidError("conv_c14", "dim ", i + 2, " of the input has no elements; only batch and channels may"));
   }
   return std::span<const Dim>(shape);
+}
+
+absl::StatusOr<std::span<const Dim>> ConvStrides(RuleContext& rc, const TensorMeta& input, const TensorMeta& weight,
+                                                 const ConvParams& params, std::span<const Dim> shape) {
+  if (weight.shape.size() != 3) {
+    TARE_ASSIGN_OR_RETURN(const MemoryFormat format, ConvFormat(rc, input, weight, params));
+    return FormatStrides(rc, shape, format);
+  }
+  // As an image of one row; the input is made contiguous before.
+  const TensorMeta* dense =
+      IsContiguous(rc, input, MemoryFormat::kContiguous) ? &input : rc.Contiguous(input.dtype, input.shape);
+  TARE_ASSIGN_OR_RETURN(const TensorMeta* image, Unsqueeze(rc, *dense, 2));
+  TARE_ASSIGN_OR_RETURN(const TensorMeta* kernel, Unsqueeze(rc, weight, 2));
+  TARE_ASSIGN_OR_RETURN(const MemoryFormat format, ConvFormat(rc, *image, *kernel, params));
+  if (format == MemoryFormat::kContiguous) return FormatStrides(rc, shape, format);
+  const Dim rows[] = {shape[0], shape[1], Dim::Static(1), shape[2]};
+  TARE_ASSIGN_OR_RETURN(const std::span<const Dim> strides, FormatStrides(rc, rows, format));
+  const std::span<Dim> flat = rc.NewDims(3);
+  flat[0] = strides[0];
+  flat[1] = strides[1];
+  flat[2] = strides[3];
+  return std::span<const Dim>(flat);
 }
 
 absl::StatusOr<MemoryFormat> ConvFormat(RuleContext& rc, const TensorMeta& input, const TensorMeta& weight,

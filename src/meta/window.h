@@ -41,6 +41,7 @@ struct ConvParams {
   PerDim stride, padding, dilation, output_padding;
   Dim groups;
   bool transposed = false;
+  bool same_bias = false;  // a bias of another dtype is refused
 };
 // `bias_length` for a bias; `bias` may be null. Errors: [conv_c1] … [conv_c14].
 absl::StatusOr<std::span<const Dim>> ConvShape(RuleContext& rc, const TensorMeta& input, const TensorMeta& weight,
@@ -49,6 +50,10 @@ absl::StatusOr<std::span<const Dim>> ConvShape(RuleContext& rc, const TensorMeta
 // in three dims only where oneDNN would run it. Source: aten/src/ATen/native/Convolution.cpp.
 absl::StatusOr<MemoryFormat> ConvFormat(RuleContext& rc, const TensorMeta& input, const TensorMeta& weight,
                                         const ConvParams& params);
+
+// Strides of the result, of that shape.
+absl::StatusOr<std::span<const Dim>> ConvStrides(RuleContext& rc, const TensorMeta& input, const TensorMeta& weight,
+                                                 const ConvParams& params, std::span<const Dim> shape);
 
 // Errors: [window_c3] the tensor has neither n + 1 nor n + 2 dims, [window_c4] a dim other than the
 // batch has no elements.

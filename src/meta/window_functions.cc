@@ -12,8 +12,7 @@ namespace {
 TensorOr Convolve(RuleContext& rc, const TensorMeta& input, const TensorMeta& weight, const TensorMeta* bias,
                   const ConvParams& params) {
   TARE_ASSIGN_OR_RETURN(const std::span<const Dim> shape, ConvShape(rc, input, weight, bias, params));
-  TARE_ASSIGN_OR_RETURN(const MemoryFormat format, ConvFormat(rc, input, weight, params));
-  TARE_ASSIGN_OR_RETURN(const std::span<const Dim> strides, FormatStrides(rc, shape, format));
+  TARE_ASSIGN_OR_RETURN(const std::span<const Dim> strides, ConvStrides(rc, input, weight, params, shape));
   return Restrided(rc, input, shape, strides, Dim::Static(0));
 }
 
@@ -82,6 +81,7 @@ absl::StatusOr<Value> ConvFunction(RuleContext& rc, std::span<const Value> value
                         Params(rc, n, stride, named ? std::span<const Dim>(none) : padding, dilation, output_padding));
   params.transposed = transposed;
   params.groups = groups;
+  params.same_bias = !named && !transposed;
   if (named && padding_name != "same" && padding_name != "valid") {
     return InvalidError("conv_c17", "padding '", padding_name, "' is unknown; use 'same', 'valid' or numbers");
   }

@@ -19,13 +19,6 @@ namespace {
 constexpr std::string_view kSpecs[] = {"", "TOSA-1.0+INT", "TOSA-1.0+FP"};
 constexpr int kCallsPerContext = 20000;  // bounds what the stores keep
 
-// Rows that refuse only what is known to be wrong, and record no guard, as the exporter does: with
-// numbers they know more.
-constexpr std::string_view kRefuseOnlyKnown[] = {
-    "aten.as_strided_scatter.default", "aten.diagonal_scatter.default", "aten.native_layer_norm_backward.default",
-    "aten.select_scatter.default",     "aten.slice_scatter.default",
-};
-
 using Answer = absl::StatusOr<InferResult>;
 
 }  // namespace
@@ -191,8 +184,6 @@ struct CallChecker::State {
   std::string CheckNumbers(Inferrer& inferrer, const Call& call, const Answer& answer) const {
     // Which order of axes a tensor has is not decided where that is known only at run time.
     const bool strides = std::ranges::none_of(call.operands, [&](MetaId id) { return HasUnbacked(id); });
-    const bool refuses_all =
-        std::ranges::find(kRefuseOnlyKnown, context->ops.Name(call.op)) == std::end(kRefuseOnlyKnown);
     for (const std::vector<int64_t>& sample : symbols.samples) {
       SymStore::Values values;
       for (size_t i = 0; i < sample.size(); ++i) values[symbols.symbols[i]] = sample[i];
@@ -216,7 +207,7 @@ struct CallChecker::State {
         return Problem("an answer with symbols is another one with numbers", call, answer,
                        Cat(Text(numbers), "\n    -> ", Text(got)));
       }
-      if (!got.ok() && refuses_all && VerifyAnswer(call, *want).ok()) {
+      if (!got.ok() && VerifyAnswer(call, *want).ok()) {
         return Problem("a call with symbols has an answer, with numbers it is refused", call, answer,
                        Cat(Text(numbers), "\n    -> ", Text(got)));
       }

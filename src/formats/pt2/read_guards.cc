@@ -1,11 +1,13 @@
 // The exporter's guards as facts: what it checks before it runs the program, and so what holds in it.
 //
 // A guard is Python text on the inputs, `L['x'].size()[0] % 4 == 0`. Those within the grammar of
-// expressions whose inputs are found become axioms; others stay text only.
+// expressions whose inputs are found become axioms; others stay text only. So do the conditions that
+// the program itself asserts.
 #include <charconv>
 
 #include "formats/pt2/pt2_limits.h"
 #include "formats/pt2/reader.h"
+#include "ir/asserted.h"
 
 namespace tare::pt2 {
 namespace {
@@ -88,7 +90,6 @@ class GuardScope final : public SymbolScope {
 }  // namespace
 
 void ReadGuards(Reader& reader) {
-  if (reader.program.guards_code.empty()) return;
   GuardScope scope(reader);
   std::vector<ExprId> axioms;
   for (const std::string& guard : reader.program.guards_code) {
@@ -96,6 +97,8 @@ void ReadGuards(Reader& reader) {
     const absl::StatusOr<ExprId> axiom = ParseExpr(guard, reader.context.syms, scope);
     if (axiom.ok() && reader.context.syms.type(*axiom) == ExprType::kBool) axioms.push_back(*axiom);
   }
+  const std::vector<ExprId> asserted = AssertedConditions(reader.program);
+  axioms.insert(axioms.end(), asserted.begin(), asserted.end());
   if (!axioms.empty()) reader.program.facts = reader.context.syms.MakeFacts(axioms);
 }
 
