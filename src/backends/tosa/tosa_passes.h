@@ -15,9 +15,11 @@ absl::StatusOr<Pass> MakeLowerClamp(Context& context, const PassOptions& options
 absl::StatusOr<Pass> MakeLowerConcat(Context& context, const PassOptions& options);
 absl::StatusOr<Pass> MakeLowerConvolution(Context& context, const PassOptions& options);
 absl::StatusOr<Pass> MakeLowerElementwise(Context& context, const PassOptions& options);
+absl::StatusOr<Pass> MakeLowerFunction(Context& context, const PassOptions& options);
 absl::StatusOr<Pass> MakeLowerLinear(Context& context, const PassOptions& options);
 absl::StatusOr<Pass> MakeLowerMatmul(Context& context, const PassOptions& options);
 absl::StatusOr<Pass> MakeLowerMovement(Context& context, const PassOptions& options);
+absl::StatusOr<Pass> MakeLowerNormalization(Context& context, const PassOptions& options);
 absl::StatusOr<Pass> MakeLowerPad(Context& context, const PassOptions& options);
 absl::StatusOr<Pass> MakeLowerPool(Context& context, const PassOptions& options);
 absl::StatusOr<Pass> MakeLowerReduce(Context& context, const PassOptions& options);

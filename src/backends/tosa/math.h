@@ -1,0 +1,41 @@
+// Arithmetic on plain tensors in TOSA ops: ranks are matched, numbers become constants.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "backends/tosa/emitter.h"
+
+namespace tare {
+
+class TensorMath {
+ public:
+  explicit TensorMath(Emitter& emit) : emit_(emit) {}
+
+  Node Number(Node like, double value);  // of the dtype and rank of `like`, each extent 1
+  Node Unary(std::string_view tosa_op, Node x);
+  Node Binary(std::string_view tosa_op, Node a, Node b);  // the lower rank gets ones in front
+  Node Add(Node a, Node b) { return Binary("ADD", a, b); }
+  Node Add(Node a, double b) { return Binary("ADD", a, Number(a, b)); }
+  Node Sub(Node a, Node b) { return Binary("SUB", a, b); }
+  Node Mul(Node a, Node b) { return Binary("MUL", a, b); }
+  Node Mul(Node a, double b) { return b == 1.0 ? a : Binary("MUL", a, Number(a, b)); }
+  Node Clamp(Node x, double low, double high);
+  Node Select(Node condition, Node a, Node b);
+  // Over `axes`, each of which keeps extent 1.
+  Node Reduce(std::string_view tosa_op, Node x, std::span<const int64_t> axes);
+  Node Mean(Node x, std::span<const int64_t> axes);
+  // Mean of squared distances from the mean; `less` elements are taken off the count.
+  Node Variance(Node x, Node mean, std::span<const int64_t> axes, double less);
+  // [B, M, K] x [B, K, N]
+  Node Product(Node a, Node b);
+  Node Softmax(Node x, int64_t axis);
+
+ private:
+  Emitter& emit_;
+};
+
+// Axes of `rank` named by a list argument, from 0 and sorted; all when it names none.
+std::vector<int64_t> AxesOf(Node node, std::string_view argument, size_t rank);
+
+}  // namespace tare

@@ -1,0 +1,135 @@
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "backends/tosa/constants.h"
+#include "backends/tosa/math.h"
+#include "backends/tosa/site.h"
+#include "backends/tosa/tosa_passes.h"
+
+namespace tare {
+namespace {
+
+using Formula = Node (*)(TensorMath& m, Node x, Node node);
+
+Node Gelu(TensorMath& m, Node x, Node node) {
+  const AttrValue& form = node.attr("approximate");
+  if (form.kind == AttrKind::kString && form.text() == "tanh") {
+    const Node cube = m.Mul(m.Mul(x, x), x);
+    const Node inner = m.Mul(m.Add(x, m.Mul(cube, 0.044715)), 0.7978845608028654);
+    return m.Mul(m.Mul(x, 0.5), m.Add(m.Unary("TANH", inner), 1.0));
+  }
+  return m.Mul(m.Mul(x, 0.5), m.Add(m.Unary("ERF", m.Mul(x, 0.7071067811865476)), 1.0));
+}
+
+Node HardSigmoid(TensorMath& m, Node x) { return m.Mul(m.Clamp(m.Add(x, 3.0), 0.0, 6.0), 1.0 / 6.0); }
+
+Node LeakyRelu(TensorMath& m, Node x, double slope) {
+  return m.Add(m.Clamp(x, 0.0, INFINITY), m.Mul(m.Clamp(x, -INFINITY, 0.0), slope));
+}
+
+Node Elu(TensorMath& m, Node x, Node node) {
+  const double alpha = node.number("alpha").value_or(1.0), scale = node.number("scale").value_or(1.0),
+               input = node.number("input_scale").value_or(1.0);
+  const Node below = m.Mul(m.Add(m.Unary("EXP", m.Mul(m.Clamp(x, -INFINITY, 0.0), input)), -1.0), alpha * scale);
+  return m.Select(m.Binary("GREATER", x, m.Number(x, 0.0)), m.Mul(x, scale), below);
+}
+
+// log(1 + exp(b*x)) / b without overflow: max(x, 0) + log(1 + exp(-|b*x|)) / b
+Node Softplus(TensorMath& m, Node x, Node node) {
+  const double beta = node.number("beta").value_or(1.0);
+  const Node decay = m.Unary("EXP", m.Mul(m.Unary("ABS", m.Mul(x, beta)), -1.0));
+  return m.Add(m.Clamp(x, 0.0, INFINITY), m.Mul(m.Unary("LOG", m.Add(decay, 1.0)), 1.0 / beta));
+}
+
+Node Power(TensorMath& m, Node x, Node node) {
+  const double exponent = node.number("exponent").value_or(1.0);
+  if (exponent == 1.0) return m.Mul(x, 1.0);
+  if (exponent > 1 && exponent <= 8 && exponent == std::floor(exponent)) {
+    Node power = x;
+    for (int i = 1; i < static_cast<int>(exponent); ++i) power = m.Mul(power, x);
+    return power;
+  }
+  if (exponent == -1.0) return m.Unary("RECIPROCAL", x);
+  if (exponent == -0.5) return m.Unary("RSQRT", x);
+  return m.Binary("POW", x, m.Number(x, exponent));
+}
+
+struct FunctionRow {
+  std::string_view aten;
+  Formula formula;
+};
+
+constexpr FunctionRow kRows[] = {
+    {"aten.ceil.default", [](TensorMath& m, Node x, Node) { return m.Unary("CEIL", x); }},
+    {"aten.cos.default", [](TensorMath& m, Node x, Node) { return m.Unary("COS", x); }},
+    {"aten.elu.default", Elu},
+    {"aten.erf.default", [](TensorMath& m, Node x, Node) { return m.Unary("ERF", x); }},
+    {"aten.exp.default", [](TensorMath& m, Node x, Node) { return m.Unary("EXP", x); }},
+    {"aten.expm1.default", [](TensorMath& m, Node x, Node) { return m.Add(m.Unary("EXP", x), -1.0); }},
+    {"aten.floor.default", [](TensorMath& m, Node x, Node) { return m.Unary("FLOOR", x); }},
+    {"aten.gelu.default", Gelu},
+    {"aten.hardsigmoid.default", [](TensorMath& m, Node x, Node) { return HardSigmoid(m, x); }},
+    {"aten.hardswish.default", [](TensorMath& m, Node x, Node) { return m.Mul(x, HardSigmoid(m, x)); }},
+    {"aten.leaky_relu.default",
+     [](TensorMath& m, Node x, Node node) { return LeakyRelu(m, x, node.number("negative_slope").value_or(0.01)); }},
+    {"aten.log.default", [](TensorMath& m, Node x, Node) { return m.Unary("LOG", x); }},
+    {"aten.log1p.default", [](TensorMath& m, Node x, Node) { return m.Unary("LOG", m.Add(x, 1.0)); }},
+    {"aten.logical_not.default", [](TensorMath& m, Node x, Node) { return m.Unary("LOGICAL_NOT", x); }},
+    {"aten.neg.default", [](TensorMath& m, Node x, Node) { return m.Unary("NEGATE", x); }},
+    {"aten.pow.Tensor_Scalar", Power},
+    {"aten.reciprocal.default", [](TensorMath& m, Node x, Node) { return m.Unary("RECIPROCAL", x); }},
+    {"aten.rsqrt.default", [](TensorMath& m, Node x, Node) { return m.Unary("RSQRT", x); }},
+    {"aten.sigmoid.default", [](TensorMath& m, Node x, Node) { return m.Unary("SIGMOID", x); }},
+    {"aten.silu.default", [](TensorMath& m, Node x, Node) { return m.Mul(x, m.Unary("SIGMOID", x)); }},
+    {"aten.sin.default", [](TensorMath& m, Node x, Node) { return m.Unary("SIN", x); }},
+    {"aten.softplus.default", Softplus},
+    {"aten.sqrt.default", [](TensorMath& m, Node x, Node) { return m.Binary("POW", x, m.Number(x, 0.5)); }},
+    {"aten.square.default", [](TensorMath& m, Node x, Node) { return m.Mul(x, x); }},
+    {"aten.tanh.default", [](TensorMath& m, Node x, Node) { return m.Unary("TANH", x); }},
+};
+
+// Writes functions of one plain tensor: SIGMOID, TANH and the like, and formulas of them.
+//
+//   silu(%x)  =>  MUL(%x, SIGMOID(%x))
+class LowerFunction final : public RewritePass {
+ public:
+  explicit LowerFunction(const Context& context) : qdq_(context), ops_(context) {
+    for (const FunctionRow& row : kRows) {
+      const Op op = context.ops.Find(row.aten);
+      if (!op.has_value()) continue;
+      targets_.push_back(op);
+      formulas_.push_back(row.formula);
+    }
+    if (targets_.empty()) targets_.push_back(Op{});
+  }
+  std::string_view name() const override { return "lower-function"; }
+  std::span<const Op> targets() const override { return targets_; }
+
+  absl::Status Rewrite(Node node, Rewriter& rw) const override {
+    const Node arguments[] = {node.arg("self")};
+    if (!arguments[0].has_value() || !arguments[0].is_tensor() || !node.is_tensor()) return absl::OkStatus();
+    if (arguments[0].tensor().dtype != node.tensor().dtype) return absl::OkStatus();
+    const std::optional<Site> site = SiteOf(qdq_, rw, node, arguments);
+    if (!site.has_value() || site->quantised) return absl::OkStatus();
+    Emitter emit(rw, ops_, node);
+    TensorMath math(emit);
+    const Formula formula = formulas_[std::find(targets_.begin(), targets_.end(), node.op()) - targets_.begin()];
+    emit.Replace(node, formula(math, arguments[0], node));
+    return emit.Finish();
+  }
+
+ private:
+  QdqOps qdq_;
+  TosaOps ops_;
+  std::vector<Op> targets_;
+  std::vector<Formula> formulas_;  // pairs with targets_
+};
+
+}  // namespace
+
+absl::StatusOr<Pass> MakeLowerFunction(Context& context, const PassOptions& options) {
+  return MakeRewrite<LowerFunction>(context, options);
+}
+
+}  // namespace tare

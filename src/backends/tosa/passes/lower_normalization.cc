@@ -1,0 +1,191 @@
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "backends/tosa/constants.h"
+#include "backends/tosa/math.h"
+#include "backends/tosa/site.h"
+#include "backends/tosa/tosa_passes.h"
+
+namespace tare {
+namespace {
+
+using Formula = Node (*)(Emitter& emit, TensorMath& m, Node x, Node node);
+
+size_t RankOf(Node x) { return x.tensor().shape.size(); }
+
+int64_t AxisOf(Node node, Node x) {
+  const int64_t dim = node.integer("dim").value_or(-1), rank = static_cast<int64_t>(RankOf(x));
+  return dim < 0 ? dim + rank : dim;
+}
+
+Node Softmax(Emitter& emit, TensorMath& m, Node x, Node node) {
+  if (RankOf(x) == 0) emit.Refuse("tosa_lower_c9", "a softmax without dims");
+  return m.Softmax(x, AxisOf(node, x));
+}
+
+// x - max - log(sum(exp(x - max)))
+Node LogSoftmax(Emitter& emit, TensorMath& m, Node x, Node node) {
+  if (RankOf(x) == 0) emit.Refuse("tosa_lower_c9", "a softmax without dims");
+  const int64_t axes[] = {AxisOf(node, x)};
+  const Node shifted = m.Sub(x, m.Reduce("REDUCE_MAX", x, axes));
+  return m.Sub(shifted, m.Unary("LOG", m.Reduce("REDUCE_SUM", m.Unary("EXP", shifted), axes)));
+}
+
+Node Mean(Emitter& emit, TensorMath& m, Node x, Node node) {
+  return emit.Reshape(m.Mean(x, AxesOf(node, "dim", RankOf(x))), emit.ShapeOf(node));
+}
+
+Node Variance(Emitter& emit, TensorMath& m, Node x, Node node) {
+  const std::vector<int64_t> axes = AxesOf(node, "dim", RankOf(x));
+  double less = node.number("correction").value_or(1.0);
+  if (const std::optional<bool> unbiased = node.flag("unbiased")) less = *unbiased ? 1.0 : 0.0;
+  return emit.Reshape(m.Variance(x, m.Mean(x, axes), axes, less), emit.ShapeOf(node));
+}
+
+// (x - mean) / sqrt(variance + eps)
+Node Normalize(TensorMath& m, Node x, std::span<const int64_t> axes, double eps) {
+  const Node mean = m.Mean(x, axes), variance = m.Variance(x, mean, axes, 0.0);
+  return m.Mul(m.Sub(x, mean), m.Unary("RSQRT", m.Add(variance, eps)));
+}
+
+Node LayerNorm(Emitter&, TensorMath& m, Node x, Node node) {
+  const size_t rank = RankOf(x), over = node.ints("normalized_shape").size();
+  std::vector<int64_t> axes;
+  for (size_t i = rank - std::min(over, rank); i < rank; ++i) axes.push_back(static_cast<int64_t>(i));
+  Node y = Normalize(m, x, axes, node.number("eps").value_or(1e-5));
+  if (node.arg("weight").has_value()) y = m.Mul(y, node.arg("weight"));
+  if (node.arg("bias").has_value()) y = m.Add(y, node.arg("bias"));
+  return y;
+}
+
+Node RmsNorm(Emitter&, TensorMath& m, Node x, Node node) {
+  const size_t rank = RankOf(x), over = node.ints("normalized_shape").size();
+  std::vector<int64_t> axes;
+  for (size_t i = rank - std::min(over, rank); i < rank; ++i) axes.push_back(static_cast<int64_t>(i));
+  const double eps = node.number("eps").value_or(1.1920928955078125e-07);
+  const Node y = m.Mul(x, m.Unary("RSQRT", m.Add(m.Mean(m.Mul(x, x), axes), eps)));
+  return node.arg("weight").has_value() ? m.Mul(y, node.arg("weight")) : y;
+}
+
+// [C] as [1, C, 1, …], the channels of a tensor of `rank` dims.
+Node AlongChannels(Emitter& emit, Node x, size_t rank) {
+  std::vector<int64_t> shape(rank, 1);
+  const std::vector<int64_t> old = emit.ShapeOf(x);
+  if (!emit.ok() || rank < 2) return x;
+  shape[1] = old[0];
+  return emit.Reshape(x, shape);
+}
+
+Node GroupNorm(Emitter& emit, TensorMath& m, Node x, Node node) {
+  const std::vector<int64_t> shape = emit.ShapeOf(x);
+  const int64_t groups = node.integer("num_groups").value_or(node.integer("group").value_or(0));
+  if (!emit.ok() || shape.size() < 2 || groups < 1 || shape[1] % groups != 0) {
+    emit.Refuse("tosa_lower_c9", "groups that do not divide the channels");
+    return Node();
+  }
+  int64_t rest = shape[1] / groups;
+  for (size_t i = 2; i < shape.size(); ++i) rest *= shape[i];
+  const int64_t axes[] = {2};
+  const Node grouped = emit.Reshape(x, std::vector<int64_t>{shape[0], groups, rest});
+  Node y = emit.Reshape(Normalize(m, grouped, axes, node.number("eps").value_or(1e-5)), shape);
+  if (node.arg("weight").has_value()) y = m.Mul(y, AlongChannels(emit, node.arg("weight"), shape.size()));
+  if (node.arg("bias").has_value()) y = m.Add(y, AlongChannels(emit, node.arg("bias"), shape.size()));
+  return y;
+}
+
+// In inference: (x - mean) * (weight / sqrt(variance + eps)) + bias; what does not depend on x folds.
+Node BatchNorm(Emitter& emit, TensorMath& m, Node x, Node node) {
+  const Node mean = node.arg("running_mean"), variance = node.arg("running_var");
+  if (node.flag("training").value_or(false) || node.flag("train").value_or(false) || !mean.has_value() ||
+      !variance.has_value()) {
+    emit.Refuse("tosa_lower_c9", "a batch norm in training or without statistics");
+    return Node();
+  }
+  const size_t rank = RankOf(x);
+  Node scale = m.Unary("RSQRT", m.Add(AlongChannels(emit, variance, rank), node.number("eps").value_or(1e-5)));
+  if (node.arg("weight").has_value()) scale = m.Mul(scale, AlongChannels(emit, node.arg("weight"), rank));
+  Node shift = m.Mul(m.Mul(AlongChannels(emit, mean, rank), scale), -1.0);
+  if (node.arg("bias").has_value()) shift = m.Add(shift, AlongChannels(emit, node.arg("bias"), rank));
+  return m.Add(m.Mul(x, scale), shift);
+}
+
+Node PRelu(Emitter& emit, TensorMath& m, Node x, Node node) {
+  const Node weight = AlongChannels(emit, node.arg("weight"), RankOf(x));
+  return m.Add(m.Clamp(x, 0.0, INFINITY), m.Mul(m.Clamp(x, -INFINITY, 0.0), weight));
+}
+
+struct NormRow {
+  std::string_view aten;
+  Formula formula;
+};
+
+constexpr NormRow kRows[] = {
+    {"aten._log_softmax.default", LogSoftmax},
+    {"aten._native_batch_norm_legit_no_training.default", BatchNorm},
+    {"aten._safe_softmax.default", Softmax},
+    {"aten._softmax.default", Softmax},
+    {"aten.batch_norm.default", BatchNorm},
+    {"aten.group_norm.default", GroupNorm},
+    {"aten.layer_norm.default", LayerNorm},
+    {"aten.log_softmax.int", LogSoftmax},
+    {"aten.mean.default", Mean},
+    {"aten.mean.dim", Mean},
+    {"aten.native_group_norm.default", GroupNorm},
+    {"aten.native_layer_norm.default", LayerNorm},
+    {"aten.prelu.default", PRelu},
+    {"aten.rms_norm.default", RmsNorm},
+    {"aten.softmax.int", Softmax},
+    {"aten.var.correction", Variance},
+    {"aten.var.dim", Variance},
+};
+
+// Writes means and norms of plain tensors as reductions and arithmetic.
+//
+// Of an op with several results only the first may be used.
+class LowerNormalization final : public RewritePass {
+ public:
+  explicit LowerNormalization(const Context& context) : qdq_(context), ops_(context) {
+    for (const NormRow& row : kRows) {
+      const Op op = context.ops.Find(row.aten);
+      if (!op.has_value()) continue;
+      targets_.push_back(op);
+      formulas_.push_back(row.formula);
+    }
+    if (targets_.empty()) targets_.push_back(Op{});
+  }
+  std::string_view name() const override { return "lower-normalization"; }
+  std::span<const Op> targets() const override { return targets_; }
+
+  absl::Status Rewrite(Node node, Rewriter& rw) const override {
+    const Node x = node.arg(node.arg("input").has_value() ? "input" : "self");
+    if (!x.has_value() || !x.is_tensor() || !IsFloating(x.tensor().dtype) || qdq_.IsDequantize(x.op()))
+      return absl::OkStatus();
+    Node result = node;
+    if (!node.is_tensor()) {
+      const std::vector<Node> users = node.users();
+      if (users.size() != 1 || users[0].op() != op::getitem || users[0].integer("index") != 0) return absl::OkStatus();
+      result = users[0];
+    }
+    if (result.tensor().dtype != x.tensor().dtype) return absl::OkStatus();
+    Emitter emit(rw, ops_, node);
+    TensorMath math(emit);
+    const Formula formula = formulas_[std::find(targets_.begin(), targets_.end(), node.op()) - targets_.begin()];
+    emit.Replace(result, formula(emit, math, x, node));
+    return emit.Finish();
+  }
+
+ private:
+  QdqOps qdq_;
+  TosaOps ops_;
+  std::vector<Op> targets_;
+  std::vector<Formula> formulas_;  // pairs with targets_
+};
+
+}  // namespace
+
+absl::StatusOr<Pass> MakeLowerNormalization(Context& context, const PassOptions& options) {
+  return MakeRewrite<LowerNormalization>(context, options);
+}
+
+}  // namespace tare
