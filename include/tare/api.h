@@ -6,6 +6,9 @@
 // docs/passes.md walks through a pass, docs/rules.md through the rows of ops.
 #pragma once
 
+#include "backends/tosa/program_file.h"
+#include "backends/tosa/read.h"
+#include "backends/tosa/write.h"
 #include "formats/program_file.h"
 #include "ir/context.h"
 #include "ir/graph.h"

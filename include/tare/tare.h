@@ -64,7 +64,7 @@ TARE_API tare_status tare_context_add_ops(tare_context* context, const char* pat
  * the thread's next call with the context. */
 TARE_API const char* tare_error_text(const tare_context* context);
 
-/* Reads a .pt2 archive or the text form. `*program` is set only on TARE_OK. */
+/* Reads a .pt2 archive, a .tosa file or the text form. `*program` is set only on TARE_OK. */
 TARE_API tare_status tare_program_load(tare_context* context, const char* path, tare_program** program);
 TARE_API void tare_program_destroy(tare_program* program); /* NULL is fine */
 
@@ -85,7 +85,7 @@ TARE_API tare_status tare_program_run_passes(tare_program* program, const char* 
 /* Runs a pipeline given as a file (pipelines/NAME.toml). */
 TARE_API tare_status tare_program_run_pipeline(tare_program* program, const char* path);
 
-/* Writes by the ending: .pt2 or .tare. No file is left behind by a failure. */
+/* Writes by the ending: .pt2, .tosa or .tare. No file is left behind by a failure. */
 TARE_API tare_status tare_program_write(const tare_program* program, const char* path);
 
 #ifdef __cplusplus

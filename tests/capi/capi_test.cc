@@ -101,6 +101,17 @@ TEST_CASE("what fails says why, with the command's code") {
   CHECK_NE(std::strstr(tare_error_text(context.get()), "%y"), nullptr);
 }
 
+TEST_CASE("TOSA files load, check and are written") {
+  const ContextPtr context(tare_context_create(), tare_context_destroy);
+  const ProgramPtr program = Load(context.get(), DataFile("../tosa/unet_int8.tosa-1.0_int.tosa"));
+  tare_check_counts counts;
+  CHECK_EQ(tare_program_check(program.get(), &counts), TARE_OK);
+  CHECK_GT(counts.equal, 50);
+  const TemporaryFile written(".tosa");
+  CHECK_EQ(tare_program_write(program.get(), written.path.c_str()), TARE_OK);
+  CHECK_EQ(TextOf(Load(context.get(), written.path).get()), TextOf(program.get()));
+}
+
 TEST_CASE("threads share a context and have their own error texts") {
   const ContextPtr context(tare_context_create(), tare_context_destroy);
   const std::vector<const char*> files = {"ds_cnn/train.pt2", "ds_cnn/int8.pt2", "gru/train.pt2", "unet/core.pt2"};

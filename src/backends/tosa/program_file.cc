@@ -32,8 +32,7 @@ absl::StatusOr<Program> ReadAnyProgramFile(Context& context, std::string_view pa
 absl::Status WriteAnyProgramFile(const Program& program, std::string_view path) {
   if (path.ends_with(".pt2") || path.ends_with(".tare")) return WriteProgramFile(program, path);
   if (!path.ends_with(".tosa")) return absl::NotFoundError("the ending of an output file is .pt2, .tosa or .tare");
-  TARE_ASSIGN_OR_RETURN(const std::string bytes, WriteTosa(program));
-  return WriteTextFile(bytes, path);
+  return WriteTosaFile(program, path);
 }
 
 std::string SpecificationFor(const Program& program) {

@@ -1,9 +1,11 @@
 #include "backends/tosa/write.h"
 
 #include <algorithm>
+#include <memory>
 
 #include "absl/strings/str_cat.h"
 #include "backends/tosa/region_writer.h"
+#include "formats/program_file.h"
 #include "ir/context.h"
 #include "ir/status.h"
 #include "ir/verify.h"
@@ -70,6 +72,34 @@ absl::Status CheckSignature(const Program& program) {
   return absl::OkStatus();
 }
 
+absl::StatusOr<std::unique_ptr<FileWriter>> BuildFile(const Program& program, const TosaWriteOptions& options) {
+  TARE_RETURN_IF_ERROR(Verify(program));
+  std::string spec = options.spec.empty() ? TosaSpecOf(program) : options.spec;
+  if (spec.empty()) spec = "TOSA-1.0+INT+FP";
+  TARE_RETURN_IF_ERROR(CheckTosaSpec(spec));
+  TARE_RETURN_IF_ERROR(CheckSignature(program));
+  const int64_t estimate = EstimateBytes(program);
+  if (estimate > kMaxFileBytes) {
+    return UnimplementedError("tosa_write_c12", "the file would have more than 2 GiB, which the format cannot address");
+  }
+  const int minor = TosaSpecHas(spec, "1.1") ? 1 : 0;
+  auto file = std::make_unique<FileWriter>(program, minor, options.max_rank, static_cast<size_t>(estimate));
+  std::vector<flatbuffers::Offset<tosafile::Region>> regions;
+  for (uint32_t i = 0; i < program.graphs.size(); ++i) {
+    RegionWriter region(*file, GraphId{i});
+    TARE_ASSIGN_OR_RETURN(regions.emplace_back(), region.Write());
+  }
+  flatbuffers::FlatBufferBuilder& builder = file->builder;
+  const auto version = tosafile::CreateVersion(builder, 1, minor, 0, minor > 0);
+  const auto all_regions = builder.CreateVector(regions);
+  tosafile::FinishTosaGraphBuffer(builder, tosafile::CreateTosaGraph(builder, version, all_regions));
+  return file;
+}
+
+std::string_view Built(const FileWriter& file) {
+  return {reinterpret_cast<const char*>(file.builder.GetBufferPointer()), file.builder.GetSize()};
+}
+
 }  // namespace
 
 FileWriter::FileWriter(const Program& program, int minor, int max_rank, size_t initial_bytes)
@@ -106,27 +136,13 @@ std::string TosaSpecOf(const Program& program) {
 }
 
 absl::StatusOr<std::string> WriteTosa(const Program& program, const TosaWriteOptions& options) {
-  TARE_RETURN_IF_ERROR(Verify(program));
-  std::string spec = options.spec.empty() ? TosaSpecOf(program) : options.spec;
-  if (spec.empty()) spec = "TOSA-1.0+INT+FP";
-  TARE_RETURN_IF_ERROR(CheckTosaSpec(spec));
-  TARE_RETURN_IF_ERROR(tosa::CheckSignature(program));
-  const int64_t estimate = tosa::EstimateBytes(program);
-  if (estimate > tosa::kMaxFileBytes) {
-    return UnimplementedError("tosa_write_c12", "the file would have more than 2 GiB, which the format cannot address");
-  }
-  const int minor = TosaSpecHas(spec, "1.1") ? 1 : 0;
-  tosa::FileWriter file(program, minor, options.max_rank, static_cast<size_t>(estimate));
-  std::vector<flatbuffers::Offset<tosafile::Region>> regions;
-  for (uint32_t i = 0; i < program.graphs.size(); ++i) {
-    tosa::RegionWriter region(file, GraphId{i});
-    TARE_ASSIGN_OR_RETURN(regions.emplace_back(), region.Write());
-  }
-  flatbuffers::FlatBufferBuilder& builder = file.builder;
-  const auto version = tosafile::CreateVersion(builder, 1, minor, 0, minor > 0);
-  const auto all_regions = builder.CreateVector(regions);
-  tosafile::FinishTosaGraphBuffer(builder, tosafile::CreateTosaGraph(builder, version, all_regions));
-  return std::string(reinterpret_cast<const char*>(builder.GetBufferPointer()), builder.GetSize());
+  TARE_ASSIGN_OR_RETURN(const std::unique_ptr<tosa::FileWriter> file, tosa::BuildFile(program, options));
+  return std::string(tosa::Built(*file));
+}
+
+absl::Status WriteTosaFile(const Program& program, std::string_view path, const TosaWriteOptions& options) {
+  TARE_ASSIGN_OR_RETURN(const std::unique_ptr<tosa::FileWriter> file, tosa::BuildFile(program, options));
+  return WriteTextFile(tosa::Built(*file), path);
 }
 
 }  // namespace tare

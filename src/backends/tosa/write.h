@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "absl/status/statusor.h"
 #include "ir/program.h"
@@ -27,6 +28,9 @@ struct TosaWriteOptions {
 // kind than the file needs, [tosa_write_c9] a zero point the element type cannot have; those of Verify, of
 // scales (eval/requantize.h), of constants and values (file_types.h).
 absl::StatusOr<std::string> WriteTosa(const Program& program, const TosaWriteOptions& options = {});
+
+// As WriteTosa, into a file, without a copy of the bytes; written under a temporary name and renamed.
+absl::Status WriteTosaFile(const Program& program, std::string_view path, const TosaWriteOptions& options = {});
 
 // The specification a program states among its verifiers, or "".
 std::string TosaSpecOf(const Program& program);
