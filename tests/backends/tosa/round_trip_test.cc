@@ -101,4 +101,22 @@ TEST_CASE("every operator comes back as it was") {
   }
 }
 
+TEST_CASE("operators of 1.1 come back as they were") {
+  const auto context = MakeContext();
+  const std::string spec(WidestTosaSpec(1));
+  for (const auto& [title, text] : TitledBlocks(DataFolder() + "shapes11.txt")) {
+    CAPTURE(title);
+    const absl::StatusOr<Program> program = ParseProgram(*context, text);
+    REQUIRE_MESSAGE(program.ok(), program.status().message());
+    const absl::StatusOr<std::string> written = WriteTosa(*program, {.spec = spec});
+    REQUIRE_MESSAGE(written.ok(), written.status().message());
+    const absl::StatusOr<Program> again = ReadTosa(*context, PayloadOf(*written));
+    REQUIRE_MESSAGE(again.ok(), again.status().message());
+    CHECK_EQ(PrintProgram(*context, *again), text);
+    const std::unique_ptr<Inferrer> inferrer = MakeInferrer(*context, {.spec = spec});
+    CHECK_EQ(CheckProgram(*again, *inferrer).different, 0);
+    CHECK_EQ(CheckIdOf(WriteTosa(*program).status()).substr(0, 12), "tosa_write_c");
+  }
+}
+
 }  // namespace tare
