@@ -28,15 +28,21 @@ void AddOpsFiles(CLI::App* verb, std::vector<std::string>& ops_files) {
       ->allow_extra_args(false);
 }
 
-CLI::App* AddVerb(CLI::App& app, const char* name, const char* what, const char* example) {
+// `examples` are commands, one a line; the tests run them (tests/house/help_examples.sh).
+CLI::App* AddVerb(CLI::App& app, const char* name, const char* what, const char* examples) {
   CLI::App* verb = app.add_subcommand(name, what);
-  verb->footer(std::string("Example:\n  ") + example);
+  std::string footer = std::string("Examples:\n  ") + examples;
+  for (size_t at = footer.find('\n'); (at = footer.find('\n', at + 1)) != std::string::npos;)
+    footer.insert(at + 1, "  ");
+  verb->footer(footer);
   return verb;
 }
 
 void AddInspect(CLI::App& app, InspectOptions& o, int& exit_code) {
   CLI::App* verb = AddVerb(app, "inspect", "What is in a program: ops, dtypes, parameters, symbols, quantisation",
-                           "tare inspect model.pt2 --graph");
+                           "tare inspect model.pt2          # inputs, outputs, ops, dtypes\n"
+                           "tare inspect model.pt2 --graph  # the program, a value a line\n"
+                           "tare inspect model.pt2 --dot >model.dot");
   verb->add_option("FILE", o.file, "A .pt2, .tosa or .tare file")->required();
   verb->add_flag("--graph", o.graph, "Print the graphs as text");
   verb->add_flag("--json", o.json, "Print JSON");
@@ -47,7 +53,8 @@ void AddInspect(CLI::App& app, InspectOptions& o, int& exit_code) {
 
 void AddCheck(CLI::App& app, CheckOptions& o, int& exit_code) {
   CLI::App* verb = AddVerb(app, "check", "Re-infer every value and compare it with what the file states",
-                           "tare check model.pt2 other.pt2");
+                           "tare check model.pt2            # shapes, dtypes, strides of every value\n"
+                           "tare check model.pt2 other.pt2 -j 2");
   verb->add_option("FILE", o.files, "Programs")->required();
   verb->add_flag("--json", o.json, "Print JSON, one record per difference");
   verb->add_option("-j,--threads", o.threads, "Files checked at the same time")->check(CLI::Range(1, 1024));
@@ -57,7 +64,9 @@ void AddCheck(CLI::App& app, CheckOptions& o, int& exit_code) {
 
 void AddInfer(CLI::App& app, InferOptions& o, int& exit_code) {
   CLI::App* verb = AddVerb(app, "infer", "What a call gives, or whether `call -> result` lines hold",
-                           "tare infer 'aten.add.Tensor(f32[2,3], f32[3])'");
+                           "tare infer 'aten.add.Tensor(f32[2,3], f32[3])'\n"
+                           "tare infer 'aten.view.default(f32[s0,6], size=[s0,2,3])'\n"
+                           "tare infer 'tosa.ABS.default(i32[2]) | spec=TOSA-1.0+INT'");
   verb->add_option("CALL", o.calls, "A call in the notation of docs/text.md");
   verb->add_option("--file", o.files, "Files of `call -> result` lines")->type_name("FILE")->take_all();
   verb->add_flag("--json", o.json, "Print JSON");
@@ -71,7 +80,9 @@ void AddInfer(CLI::App& app, InferOptions& o, int& exit_code) {
 
 void AddOpt(CLI::App& app, OptOptions& o, int& exit_code) {
   CLI::App* verb = AddVerb(app, "opt", "Run passes over a program",
-                           "tare opt model.pt2 --passes remove-noops,dead-code --stats -o smaller.pt2");
+                           "tare opt model.pt2 --passes remove-noops,dead-code --stats -o smaller.pt2\n"
+                           "tare opt model.pt2 --pipeline inference --diff\n"
+                           "tare opt model.pt2 --pipeline inference --bisect 'tare check'");
   verb->add_option("FILE", o.file, "A .pt2, .tosa or .tare file")->required();
   auto* passes = verb->add_option("--passes", o.passes, "Names, in order; see `tare passes`");
   passes->delimiter(',')->type_name("NAME,…")->allow_extra_args(false);
@@ -92,7 +103,7 @@ void AddOpt(CLI::App& app, OptOptions& o, int& exit_code) {
 
 void AddLower(CLI::App& app, LowerOptions& o, int& exit_code) {
   CLI::App* verb = AddVerb(app, "lower", "Lower a program to TOSA; exit 4 when something has to stay outside",
-                           "tare lower model.pt2 --target ethos-u55-128 -o model.tosa --explain");
+                           "tare lower model.pt2 --target tosa-1.0+int -o model.tosa --explain");
   verb->add_option("FILE", o.file, "A .pt2 or .tare file")->required();
   verb->add_option("--target", o.target, "A name of `tare targets`, or a specification: tosa-1.0+int+int16")
       ->required();
@@ -126,7 +137,11 @@ void AddDiff(CLI::App& app, DiffOptions& o, int& exit_code) {
 }
 
 void AddOps(CLI::App& app, OpsOptions& o, int& exit_code) {
-  CLI::App* verb = AddVerb(app, "ops", "The ops tare knows: schema, rules, checks", "tare ops aten.conv2d.default");
+  CLI::App* verb = AddVerb(app, "ops", "The ops tare knows: schema, rules, checks",
+                           "tare ops aten.conv2d.default    # one op: rule, checks, an example\n"
+                           "tare ops conv                   # ops with conv in their name\n"
+                           "tare ops --check add_c1         # which op says [add_c1]\n"
+                           "tare ops --trait mutates --dialect aten");
   verb->add_option("NAME", o.name, "An op, or a part of the names to list");
   verb->add_option("--dialect", o.dialect, "List the ops of a dialect: aten, tosa, cortex_m, …")->type_name("NAME");
   verb->add_option("--trait", o.trait, "List the ops with a trait: view, mutates, …")->type_name("NAME");
@@ -160,7 +175,8 @@ void AddBench(CLI::App& app, BenchOptions& o, int& exit_code) {
 
 void AddRun(CLI::App& app, RunVerbOptions& o, int& exit_code) {
   CLI::App* verb = AddVerb(app, "run", "What a program computes, by reference kernels on the CPU",
-                           "tare run model.pt2 --input in_0.npy --compare out_0.npy --tolerance 1e-4");
+                           "tare run model.tosa --input in_0.npy -o out_                       # writes out_0.npy\n"
+                           "tare run model.tosa --input in_0.npy --compare out_0.npy --tolerance 1e-4");
   verb->add_option("FILE", o.file, "A program")->required();
   verb->add_option("-i,--input", o.inputs, "Inputs in order, each a .npy")->type_name("NPY")->take_all();
   verb->add_option("-o,--output", o.output, "Write output k to PREFIXk.npy")->type_name("PREFIX");
@@ -184,7 +200,13 @@ int Run(int argc, char** argv) {
   app.set_version_flag("--version", "tare " TARE_VERSION);
   app.require_subcommand(1);
   app.footer(
-      "`tare VERB --help` shows options and an example. Exit codes: 0 fine, 1 the answer is no,\n"
+      "Examples:\n"
+      "  tare inspect model.pt2\n"
+      "  tare check model.pt2\n"
+      "  tare opt model.pt2 --pipeline inference -o smaller.pt2\n"
+      "  tare ops aten.conv2d.default\n"
+      "\n"
+      "`tare VERB --help` shows options and examples. Exit codes: 0 fine, 1 the answer is no,\n"
       "2 usage, 3 bad input, 4 unsupported, 70 a bug of tare.");
   int exit_code = kExitOk;
   InspectOptions inspect;

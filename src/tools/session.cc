@@ -1,5 +1,6 @@
 #include "tools/session.h"
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "backends/tosa/program_file.h"
 #include "formats/program_file.h"
@@ -21,8 +22,10 @@ ExitCode Session::AddOpsFiles(const std::vector<std::string>& files) {
   for (const std::string& file : files) {
     const absl::StatusOr<std::string> text = ReadTextFile(file, kMaxOpsFile);
     if (!text.ok()) return ComplainOfInput(file, text.status());
-    if (const absl::Status status = AddOpsFile(*context_, file, *text); !status.ok())
-      return ComplainOfInput(file, status);
+    const absl::Status status = AddOpsFile(*context_, file, *text);
+    if (status.ok()) continue;
+    const bool names_file = absl::StartsWith(status.message(), absl::StrCat(file, ":"));  // with line and column
+    return ComplainOfInput(names_file ? "" : file, status);
   }
   return kExitOk;
 }
