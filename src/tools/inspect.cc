@@ -4,6 +4,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "backends/tosa/program_file.h"
+#include "backends/tosa/summary.h"
 #include "backends/tosa/write.h"
 #include "ir/context.h"
 #include "ir/status.h"
@@ -52,6 +53,12 @@ void PrintSummary(const Program& program, const ProgramSummary& sum) {
   std::vector<std::string> dtypes;
   for (const NamedCount& row : sum.dtypes) dtypes.push_back(absl::StrCat(row.name, " ", row.count));
   PutRow("dtypes", absl::StrJoin(dtypes, ", "));
+  if (!TosaSpecOf(program).empty()) {
+    const LowerSummary lowered = Summarize(program);
+    PutRow("activations",
+           absl::StrFormat("%d bytes, at most %d at once", lowered.activation_bytes, lowered.peak_bytes));
+    PutRow("MACs", absl::StrCat(lowered.macs));
+  }
   PutRow("nodes", absl::StrFormat("%d of %d ops", sum.nodes, sum.ops.size()));
   for (const NamedCount& row : sum.ops) Put(absl::StrFormat("  %12d %s\n", row.count, row.name));
   for (const NamedCount& row : sum.no_rule) PutRow("no rule", absl::StrCat(row.name, ", ", row.count));
@@ -98,6 +105,12 @@ void PrintJson(const std::string& file, const Program& program, const ProgramSum
     json.Field("functional", sum.functional);
     json.Field("quantize", sum.quantize);
     json.Field("dequantize", sum.dequantize);
+    if (!TosaSpecOf(program).empty()) {
+      const LowerSummary lowered = Summarize(program);
+      json.Field("macs", lowered.macs);
+      json.Field("activation_bytes", lowered.activation_bytes);
+      json.Field("peak_bytes", lowered.peak_bytes);
+    }
     json.Field("nodes", sum.nodes);
     WriteCounts(json, "dtypes", sum.dtypes);
     WriteCounts(json, "ops", sum.ops);

@@ -153,4 +153,35 @@ TEST_CASE("the reciprocal of a window divides as integers do") {
   }
 }
 
+TEST_CASE("scales that users of other systems reported [F15, G08]") {
+  struct Case {
+    double scale;
+    std::string_view want;
+  };
+  for (const auto& [scale, want] : std::initializer_list<Case>{
+           {1.0, "1073741824 30"},
+           {0.25, "1073741824 32"},
+           {0.3, "1288490189 32"},
+           {1.0 / 3, "1431655765 32"},
+           {0.005008711752452655, "1376784203 38"},
+           {0x1p29, "- -"},
+           {1e-10, "461168601 62"},
+           {0.5416631102561951 * 0.003441296052187681 / 0.1264280378818512, "2026365287 37"},
+       }) {
+    CAPTURE(scale);
+    CHECK_EQ(ScaleText(FixedScaleOf(scale, ScaleWidth::k32)), want);
+  }
+  CHECK_EQ(*CmsisScaleOf(0.5416631102561951 * 0.003441296052187681 / 0.1264280378818512), CmsisScale{2026365287, -6});
+}
+
+TEST_CASE("codes of 8 bits become codes of 16 bits [F05]") {
+  const FixedScale scale = FixedScaleOf(0.04 / 0.0001, ScaleWidth::k32).value();
+  CHECK_EQ(scale, FixedScale{1677721600, 22});
+  const RescaleElement element{.input_zp = 102, .min = INT16_MIN, .max = INT16_MAX};
+  for (const auto& [code, want] :
+       std::initializer_list<std::pair<int32_t, int32_t>>{{110, 3200}, {115, 5200}, {120, 7200}, {125, 9200}}) {
+    CHECK_EQ(Rescale(code, scale, element).value(), want);
+  }
+}
+
 }  // namespace tare
