@@ -225,7 +225,7 @@ absl::Status Default(RuleContext& rc, const SchemaArg& arg, Value& value) {
     // A default is well-formed, but `int[2] stride=1` still has to become a list.
     return value.is_none() ? absl::OkStatus() : Coerce(rc, arg, value);
   }
-  if (arg.optional) return absl::OkStatus();
+  if (arg.optional && arg.type == SchemaType::kTensor) return absl::OkStatus();
   return InvalidError("args_c4", "argument ", arg.name, " is missing");
 }
 
