@@ -157,9 +157,10 @@ absl::StatusOr<Json::Union> Json::Tag() const {
   return tag;
 }
 
-absl::StatusOr<JsonFields> ReadFields(const Json& json, std::span<const JsonField> names) {
+absl::StatusOr<FoundFields> FindFields(const Json& json, std::span<const JsonField> names,
+                                       std::span<simdjson::dom::element> found) {
   TARE_ASSIGN_OR_RETURN(const simdjson::dom::object object, json.Object());
-  JsonFields fields;
+  FoundFields fields;
   size_t next = 0;  // writers keep the order of the schema
   for (auto it = object.begin(); it != object.end(); ++it) {
     const std::string_view key = it.key();
@@ -171,14 +172,13 @@ absl::StatusOr<JsonFields> ReadFields(const Json& json, std::span<const JsonFiel
       fields.has_unknown = true;
       continue;
     }
-    if (fields.Has(static_cast<int>(index))) return json.Error("json_c3", "key ", key, " occurs twice");
-    fields.found[index] = it.value();
+    if (fields.Has(index)) return json.Error("json_c3", "key ", key, " occurs twice");
+    found[index] = it.value();
     fields.present |= 1u << index;
     next = index + 1;
   }
   for (size_t i = 0; i < names.size(); ++i) {
-    if (names[i].required && !fields.Has(static_cast<int>(i)))
-      return json.Error("json_c3", "key ", names[i].name, " is missing");
+    if (names[i].required && !fields.Has(i)) return json.Error("json_c3", "key ", names[i].name, " is missing");
   }
   return fields;
 }

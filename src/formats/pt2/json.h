@@ -8,6 +8,7 @@
 #include <simdjson.h>
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -82,16 +83,27 @@ struct JsonField {
   std::string_view name;
   bool required = true;
 };
-inline constexpr int kMaxFields = 24;
-struct JsonFields {
-  simdjson::dom::element found[kMaxFields];
-  uint32_t present = 0;
+struct FoundFields {
+  uint32_t present = 0;  // bit per name
   bool has_unknown = false;
-  bool Has(int i) const { return (present >> i & 1) != 0; }
-  // Present and not null.
-  bool Given(int i) const { return Has(i) && !found[i].is_null(); }
+  bool Has(size_t i) const { return (present >> i & 1) != 0; }
 };
-absl::StatusOr<JsonFields> ReadFields(const Json& json, std::span<const JsonField> names);
+template <size_t kNames>
+struct JsonFields : FoundFields {
+  simdjson::dom::element found[kNames];
+  // Present and not null.
+  bool Given(size_t i) const { return Has(i) && !found[i].is_null(); }
+};
+// Writes the fields to `found`, one place per name.
+absl::StatusOr<FoundFields> FindFields(const Json& json, std::span<const JsonField> names,
+                                       std::span<simdjson::dom::element> found);
+template <size_t kNames>
+absl::StatusOr<JsonFields<kNames>> ReadFields(const Json& json, const JsonField (&names)[kNames]) {
+  static_assert(kNames <= 32);
+  JsonFields<kNames> fields;
+  TARE_ASSIGN_OR_RETURN(static_cast<FoundFields&>(fields), FindFields(json, names, fields.found));
+  return fields;
+}
 
 // The same value, written with the same order of keys. Nesting is bounded by the parser.
 bool SameJson(simdjson::dom::element a, simdjson::dom::element b);

@@ -57,8 +57,9 @@ absl::StatusOr<ExprId> ReadSymExpr(Reader& reader, const Json& json, ExprType ty
   return *expr;
 }
 
-absl::StatusOr<std::optional<int64_t>> ReadBound(const Json& range, std::string_view name, const JsonFields& fields,
-                                                 int index) {
+template <size_t kNames>
+absl::StatusOr<std::optional<int64_t>> ReadBound(const Json& range, std::string_view name,
+                                                 const JsonFields<kNames>& fields, size_t index) {
   if (!fields.Given(index)) return std::nullopt;
   TARE_ASSIGN_OR_RETURN(const int64_t value, range.At(name, fields.found[index]).Int());
   return value;
