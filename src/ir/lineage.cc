@@ -214,7 +214,11 @@ NodeId Lineage::AddNode(std::string_view name) {
   std::lock_guard lock(impl_->mutex);
   impl_->Index();
   auto found = impl_->index.find(name);
-  if (found == impl_->index.end() || found->second.has_value()) found = impl_->index.find(impl_->Reserve(name));
+  if (found == impl_->index.end() && !name.empty()) {
+    found = impl_->index.emplace(impl_->Text(name), NodeId{}).first;
+  } else if (found == impl_->index.end() || found->second.has_value()) {
+    found = impl_->index.find(impl_->Reserve(name));
+  }
   found->second = NodeId{impl_->names.Append(found->first)};
   impl_->indexed = impl_->names.size();
   return found->second;
