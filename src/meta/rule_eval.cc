@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "absl/base/attributes.h"
 #include "absl/strings/str_cat.h"
 #include "ir/status.h"
 #include "llvm/ADT/SmallVector.h"
@@ -21,7 +22,12 @@ constexpr int kMaxDepth = 320;  // nested evaluations: expressions, lets and rul
 class Activation {
  public:
   Activation(RuleContext::State& state, const Rule& rule, std::span<const Value> args, int depth)
-      : state_(state), rc_(state), table_(*rule.table), row_(*rule.row), args_(args), depth_(depth) {}
+      : state_(state),
+        rc_(state),
+        table_(*rule.table),
+        row_(*rule.row),
+        simple_{table_, rc_.syms(), args, nullptr, nullptr, nullptr},
+        depth_(depth) {}
 
   absl::StatusOr<Value> RunBodies() {
     if (row_.bodies == kNoRuleNode) return Value::None();
@@ -47,10 +53,15 @@ class Activation {
   void Start() {
     lets_ = rc_.NewValues(row_.num_lets);
     let_states_.assign(row_.num_lets, LetState::kUntouched);
+    simple_.lets = lets_.data();
+    simple_.let_states = let_states_.data();
   }
 
   absl::Status RunCheck(const RuleCheck& check) {
-    TARE_ASSIGN_OR_RETURN(const Value holds, Eval(check.that));
+    Value holds;
+    if (!Simple(check.that, holds)) {
+      TARE_ASSIGN_OR_RETURN(holds, EvalAny(check.that));
+    }
     if (holds.kind == ValueKind::kBool && holds.flag) return absl::OkStatus();
     if (!IsCondition(holds)) {
       return At(InvalidError("rule_c8", "a check must be a condition, found ", rc_.Print(holds)), check.that);
@@ -144,12 +155,18 @@ class Activation {
 
   // --- expressions
 
-  absl::StatusOr<Value> Eval(uint32_t index) {
+  bool Simple(uint32_t index, Value& value) const {
     const RuleNode& node = table_.nodes[index];
+    return (node.detail & kSimpleRule) != 0 && EvalSimple(simple_, node, value);
+  }
+  absl::StatusOr<Value> Eval(uint32_t index) {
     Value simple;
-    if ((node.detail & kSimpleRule) != 0 &&
-        EvalSimple({table_, rc_.syms(), args_, vars_, lets_.data(), let_states_.data()}, node, simple))
-      return simple;
+    if (Simple(index, simple)) return simple;
+    return EvalAny(index);
+  }
+  // Kept apart: its frame is large.
+  ABSL_ATTRIBUTE_NOINLINE absl::StatusOr<Value> EvalAny(uint32_t index) {
+    const RuleNode& node = table_.nodes[index];
     if (depth_ >= kMaxDepth || ++state_.steps > kMaxRuleSteps || state_.items > kMaxRuleItems) {
       return At(InvalidError("rule_c9", "the rule takes too much work"), index);
     }
@@ -272,7 +289,8 @@ class Activation {
     if (!spread) {
       const std::span<Value> items = rc_.NewValues(links.size());
       for (size_t i = 0; i < items.size(); ++i) {
-        TARE_ASSIGN_OR_RETURN(items[i], Eval(links[i]));
+        if (Simple(links[i], items[i])) continue;
+        TARE_ASSIGN_OR_RETURN(items[i], EvalAny(links[i]));
       }
       return std::span<const Value>(items);
     }
@@ -322,7 +340,7 @@ class Activation {
     const size_t n = LengthOf(list);
     const std::span<Value> items = rc_.NewValues(n);
     size_t kept = 0;
-    if (vars_ == nullptr) vars_ = rc_.NewValues(kMaxRuleVars).data();
+    if (vars_ == nullptr) simple_.vars = vars_ = rc_.NewValues(kMaxRuleVars).data();
     Value& variable = vars_[node.value & 0xff];
     const Value outer = variable;  // of a comprehension that asked for a let with one of its own
     for (size_t i = 0; i < n; ++i) {
@@ -343,7 +361,7 @@ class Activation {
   RuleContext rc_;
   const RuleTable& table_;
   const RuleRow& row_;
-  std::span<const Value> args_;
+  SimpleScope simple_;
   std::span<Value> lets_;
   llvm::SmallVector<LetState, 16> let_states_;
   Value* vars_ = nullptr;  // of comprehensions; made by the first one

@@ -20,7 +20,6 @@ namespace {
 
 bool IsSimple(RuleOp op) {
   switch (op) {
-    case RuleOp::kSlice:
     case RuleOp::kDiv:
     case RuleOp::kList:
     case RuleOp::kTuple:

@@ -2,6 +2,7 @@
 // tensors are made of them. What it declines, errors too, goes the ordinary way of rule_eval.cc.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <optional>
@@ -25,7 +26,7 @@ struct SimpleScope {
   const LetState* let_states;
 };
 
-inline bool SimpleUnary(const RuleNode& node, const Value& a, Value& value) {
+inline bool SimpleUnary(SymStore& syms, const RuleNode& node, const Value& a, Value& value) {
   const TensorMeta* const tensor = a.kind == ValueKind::kTensor ? a.tensor : nullptr;
   switch (node.op) {
     case RuleOp::kField: {
@@ -46,6 +47,10 @@ inline bool SimpleUnary(const RuleNode& node, const Value& a, Value& value) {
     case RuleOp::kIsNone:
       value = Value::Bool(a.is_none());
       return true;
+    case RuleOp::kNeg:
+      if (a.kind != ValueKind::kInt || !a.dim.is_static()) return false;
+      value = Value::Int(syms.Int(-a.dim.value()));
+      return true;
     case RuleOp::kNot:
       if (a.kind != ValueKind::kBool) return false;
       value = Value::Bool(!a.flag);
@@ -53,6 +58,10 @@ inline bool SimpleUnary(const RuleNode& node, const Value& a, Value& value) {
     default:
       return false;
   }
+}
+inline std::optional<bool> SimpleEqual(Dim a, Dim b) {
+  if (a == b) return true;
+  return a.is_static() && b.is_static() ? std::optional<bool>(false) : std::nullopt;
 }
 inline std::optional<bool> SimpleEqual(const Value& a, const Value& b) {
   if (a.is_none() || b.is_none()) return a.is_none() && b.is_none();
@@ -63,19 +72,22 @@ inline std::optional<bool> SimpleEqual(const Value& a, const Value& b) {
     case ValueKind::kString:
       return a.text() == b.text();
     case ValueKind::kInt:
-      if (a.dim == b.dim) return true;
-      return a.dim.is_static() && b.dim.is_static() ? std::optional<bool>(false) : std::nullopt;
+      return SimpleEqual(a.dim, b.dim);
+    case ValueKind::kInts: {
+      if (a.dims().size() != b.dims().size()) return false;
+      bool all = true;
+      for (size_t i = 0; i < a.dims().size(); ++i) {
+        const std::optional<bool> same = SimpleEqual(a.dims()[i], b.dims()[i]);
+        if (!same) return std::nullopt;
+        all &= *same;
+      }
+      return all;
+    }
     default:
       return std::nullopt;
   }
 }
 inline bool SimplePair(RuleOp op, const Value& a, const Value& b, Value& value) {
-  if (op == RuleOp::kIndex) {
-    if (a.kind != ValueKind::kInts || b.kind != ValueKind::kInt || !b.dim.is_static()) return false;
-    if (static_cast<size_t>(b.dim.value()) >= a.dims().size()) return false;
-    value = Value::Int(a.dims()[static_cast<size_t>(b.dim.value())]);
-    return true;
-  }
   if (op == RuleOp::kEq || op == RuleOp::kNe) {
     const std::optional<bool> same = SimpleEqual(a, b);
     if (same) value = Value::Bool(*same == (op == RuleOp::kEq));
@@ -110,6 +122,31 @@ inline bool SimplePair(RuleOp op, const Value& a, const Value& b, Value& value) 
     default:
       return false;
   }
+}
+
+// Elements and slices of lists of integers; negative places count from the end.
+inline bool SimpleElement(const SymStore& syms, const Value& list, const Value& index, Value& value) {
+  if (list.kind != ValueKind::kInts || index.kind != ValueKind::kInt) return false;
+  const std::optional<int64_t> place = syms.Constant(index.dim);
+  const auto n = static_cast<int64_t>(list.dims().size());
+  if (!place || *place < -n || *place >= n) return false;
+  value = Value::Int(list.dims()[static_cast<size_t>(*place < 0 ? *place + n : *place)]);
+  return true;
+}
+inline bool SimpleSlice(const SymStore& syms, const Value& list, const Value& begin, const Value& end, Value& value) {
+  if (list.kind != ValueKind::kInts) return false;
+  const auto n = static_cast<int64_t>(list.dims().size());
+  int64_t bounds[2] = {0, n};
+  for (int k = 0; k < 2; ++k) {
+    const Value& bound = k == 0 ? begin : end;
+    if (bound.is_none()) continue;
+    const std::optional<int64_t> place = bound.kind == ValueKind::kInt ? syms.Constant(bound.dim) : std::nullopt;
+    if (!place) return false;
+    bounds[k] = std::clamp<int64_t>(*place < -n ? 0 : *place < 0 ? *place + n : *place, 0, n);
+  }
+  const int64_t count = std::max<int64_t>(bounds[1] - bounds[0], 0);
+  value = Value::Ints(list.dims().subspan(static_cast<size_t>(bounds[0]), static_cast<size_t>(count)));
+  return true;
 }
 
 bool EvalSimple(const SimpleScope& scope, const RuleNode& node, Value& value);
@@ -173,7 +210,7 @@ inline bool EvalSimple(const SimpleScope& scope, const RuleNode& node, Value& va
   }
   Value a;
   if (!EvalSimple(scope, scope.table.nodes[scope.table.links[node.links]], a)) return false;
-  if (node.num_links == 1) return SimpleUnary(node, a, value);
+  if (node.num_links == 1) return SimpleUnary(scope.syms, node, a, value);
   if (node.op == RuleOp::kIf) {
     if (a.kind != ValueKind::kBool) return false;
     return EvalSimple(scope, scope.table.nodes[scope.table.links[node.links + (a.flag ? 1 : 2)]], value);
@@ -186,6 +223,12 @@ inline bool EvalSimple(const SimpleScope& scope, const RuleNode& node, Value& va
   }
   Value b;
   if (!EvalSimple(scope, scope.table.nodes[scope.table.links[node.links + 1]], b)) return false;
+  if (node.op == RuleOp::kIndex) return SimpleElement(scope.syms, a, b, value);
+  if (node.op == RuleOp::kSlice) {
+    Value c;
+    if (!EvalSimple(scope, scope.table.nodes[scope.table.links[node.links + 2]], c)) return false;
+    return SimpleSlice(scope.syms, a, b, c, value);
+  }
   return logical ? (value = b, a.kind == ValueKind::kBool && b.kind == ValueKind::kBool)
                  : SimplePair(node.op, a, b, value);
 }

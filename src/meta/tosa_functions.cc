@@ -1,5 +1,6 @@
 // Functions of the rules in ops/tosa.toml. Source: TOSA 1.0 and 1.1 specifications; where ExecuTorch's
 // dialect differs from them it is followed (see the rows).
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <optional>
@@ -25,11 +26,12 @@ absl::StatusOr<Value> SpecHas(RuleContext& rc, std::span<const Value> values) {
   return Value::Bool(TosaSpecHas(rc.spec(), token));
 }
 
-// Cuts the first part off `rest`, up to the separator.
+// Cuts the first part off `rest`, up to the separator. Parts are a few characters long.
 std::string_view NextPart(std::string_view& rest, char separator) {
-  const size_t end = rest.find(separator);
-  const std::string_view part = rest.substr(0, end);
-  rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+  size_t end = 0;
+  while (end < rest.size() && rest[end] != separator) ++end;
+  const std::string_view part(rest.data(), end);
+  rest.remove_prefix(std::min(end + 1, rest.size()));
   return part;
 }
 

@@ -76,11 +76,11 @@ absl::Status CheckTosaSpec(std::string_view spec) {
 
 bool TosaSpecHas(std::string_view spec, std::string_view token) {
   if (token == "1.0" || token == "1.1") return spec.substr(0, 8) == kPrefixes[token == "1.1" ? 1 : 0];
-  size_t begin = spec.find('+');
-  while (begin != std::string_view::npos) {
-    const size_t end = spec.find('+', begin + 1);
-    if (spec.substr(begin + 1, end == std::string_view::npos ? end : end - begin - 1) == token) return true;
-    begin = end;
+  // Every token stands behind a +; tokens have none.
+  for (size_t at = 0; at + token.size() < spec.size(); ++at) {
+    if (spec[at] != '+') continue;
+    const size_t end = at + 1 + token.size();
+    if ((end == spec.size() || spec[end] == '+') && spec.substr(at + 1, token.size()) == token) return true;
   }
   return false;
 }
