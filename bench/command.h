@@ -9,7 +9,7 @@ namespace tare::bench {
 struct CommandRun {
   double ms = 0;       // wall time
   double cpu_ms = 0;   // user and system
-  double peak_mb = 0;  // resident, shared libraries included
+  double peak_mb = 0;  // resident, shared libraries included; at least what this process has
   int status = -1;     // as wait(2) gives it
 };
 

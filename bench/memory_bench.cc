@@ -67,6 +67,10 @@ void MemoryBenches() {
     const std::string path = DataFile(absl::StrCat("nets/", net, ".pt2"));
     AddProgram(*context, net, [&, path] { return ReadOrDie(*context, path); });
   }
+  for (const char* net : {"convnext/int8", "llama_mini/int8"}) {  // over 1,000 nodes
+    const auto path = SharedFile(absl::StrCat("corpus/nets/", net, ".pt2"));
+    if (path) AddProgram(*context, net, [&, path] { return ReadOrDie(*context, *path); });
+  }
   RunRegistered();
 }
 
