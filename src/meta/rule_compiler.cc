@@ -61,6 +61,8 @@ std::vector<std::string_view> SplitLines(std::string_view text) {
   return lines;
 }
 
+constexpr size_t kMaxFamilies = 8;  // above one row
+
 struct Family {
   std::string file;
   const toml::table* table = nullptr;
@@ -168,7 +170,10 @@ class Compiler {
 
   const toml::node* Find(std::string_view name) const {
     if (const toml::node* node = row_->get(name)) return node;
-    return family_ == nullptr ? nullptr : family_->get(name);
+    for (const toml::table* family : families_of_row_) {
+      if (const toml::node* node = family->get(name)) return node;
+    }
+    return nullptr;
   }
 
   // `$name` takes the longest parameter that starts there.
@@ -243,30 +248,40 @@ class Compiler {
     return out;
   }
 
+  // The family of the row, and that of the family; parameters of the nearer one win.
   absl::Status FindFamily() {
-    family_ = nullptr;
+    families_of_row_.clear();
     family_name_.clear();
     with_.clear();
-    if (const toml::node* with = row_->get("with")) {
+    for (const toml::table* table = row_; table != nullptr;) {
+      TARE_RETURN_IF_ERROR(AddParameters(*table));
+      const toml::node* name = table->get("family");
+      if (name == nullptr) break;
+      const auto* text = name->as_string();
+      const auto it = text == nullptr ? families_.end() : families_.find(text->get());
+      if (it == families_.end())
+        return Error("rule_c6", PlaceOf(*name), absl::StrCat("op ", op_name_, ": unknown family"));
+      if (families_of_row_.size() == kMaxFamilies)
+        return Error("rule_c5", PlaceOf(*name), absl::StrCat("op ", op_name_, ": families of families too deep"));
+      table = it->second.table;
+      if (families_of_row_.empty()) family_name_ = it->first;
+      families_of_row_.push_back(table);
+    }
+    return absl::OkStatus();
+  }
+  absl::Status AddParameters(const toml::table& owner) {
+    if (const toml::node* with = owner.get("with")) {
       const toml::table* table = with->as_table();
       if (table == nullptr) return Error("rule_c6", PlaceOf(*with), "`with` must be a table of texts");
       for (const auto& [key, node] : *table) {
         const auto* text = node.as_string();
         if (text == nullptr) return Error("rule_c6", PlaceOf(node), "`with` must be a table of texts");
-        with_.emplace_back(std::string(key.str()), text->get());
+        const bool known = std::any_of(with_.begin(), with_.end(), [&](const auto& p) { return p.first == key.str(); });
+        if (!known) with_.emplace_back(std::string(key.str()), text->get());
       }
     }
-    const toml::node* name = row_->get("family");
-    if (name == nullptr) return absl::OkStatus();
-    const auto* text = name->as_string();
-    const auto it = text == nullptr ? families_.end() : families_.find(text->get());
-    if (it == families_.end())
-      return Error("rule_c6", PlaceOf(*name), absl::StrCat("op ", op_name_, ": unknown family"));
-    family_ = it->second.table;
-    family_name_ = it->first;
     return absl::OkStatus();
   }
-
   // --- one op
 
   absl::StatusOr<uint32_t> Expr(const Field& field) {
@@ -524,7 +539,7 @@ class Compiler {
   std::string file_, op_name_, family_name_;
   std::vector<std::string_view> lines_;  // of the file whose ops are compiled
   const toml::table* row_ = nullptr;
-  const toml::table* family_ = nullptr;
+  std::vector<const toml::table*> families_of_row_;  // the nearest first
   std::vector<std::pair<const std::string, std::string>> with_;
   RuleScope scope_;
 };

@@ -281,6 +281,8 @@ TEST_CASE("faulty files") {
            {"ROWshape = 'x.shape'\n", "my.toml:1:1: op t.a.x has no dtype [rule_c6]"},
            {"ROWshape = 3\ndtype = 'i8'", "my.toml:3:9: op t.a.x: shape must be a text [rule_c6]"},
            {"ROWfamily = 'none'\nresult = 'x'", "my.toml:3:10: op t.a.x: unknown family [rule_c6]"},
+           {"[family.a]\nfamily = 'b'\n[family.b]\nfamily = 'a'\nROWfamily = 'a'\nresult = 'x'",
+            "op t.a.x: families of families too deep [rule_c5]"},
            {"ROWtraits = ['blue']\nresult = 'x'", "my.toml:3:12: op t.a.x: unknown trait 'blue' [rule_c6]"},
            {"ROWalias = 'y'\nresult = 'x'", "my.toml:3:9: op t.a.x: alias names no argument [rule_c3]"},
            {"ROWresult = 'x'\nchecks = [{ id = 'c', that = 'true' }]", "a check is { id, that, say } [rule_c6]"},
