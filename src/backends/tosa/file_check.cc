@@ -11,11 +11,12 @@ constexpr flatbuffers::uoffset_t kMaxDepth = 16;
 
 using TextVector = flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>;
 
-// Walks regions, blocks and operators and counts what the verifier will look at.
+// Walks regions, blocks and operators and counts what the verifier will look at: an honest file has at most a
+// name for each four bytes.
 class WorkBound {
  public:
   WorkBound(const uint8_t* bytes, size_t size)
-      : verifier_(bytes, size, kMaxDepth, static_cast<flatbuffers::uoffset_t>(size)), left_(4 * size) {}
+      : verifier_(bytes, size, kMaxDepth, static_cast<flatbuffers::uoffset_t>(size)), left_(size) {}
 
   bool Root(const uint8_t* bytes, size_t size) {
     if (size < 12) return false;

@@ -124,7 +124,8 @@ absl::StatusOr<Program> ReadTosa(Context& context, Payload file) {
   program.verifiers = {std::string(WidestTosaSpec(minor))};
   const std::unique_ptr<Inferrer> inferrer =
       MakeInferrer(context, {.facts = nullptr, .spec = program.verifiers[0], .use_memo = true});
-  tosa::FileReader reader{context, program, file.owner, 4 * file.bytes.size(), *inferrer};
+  const size_t size = file.bytes.size();
+  tosa::FileReader reader{context, program, file.owner, 4 * size, 64 * size + (1 << 20), 4 * size, *inferrer};
   TARE_RETURN_IF_ERROR(tosa::ReadRegions(reader, graph));
   return program;
 }

@@ -114,15 +114,12 @@ absl::StatusOr<Text> RegionWriter::ShapeOperand(NodeId node, std::string_view ar
   return known->second;
 }
 
-// A convolution without bias adds zeros of the result's type; fp8 adds f16.
+// A convolution without bias adds one zero of the result's type to all channels.
 absl::StatusOr<Text> RegionWriter::ZeroBias(NodeId node) {
-  const TensorMeta& result = TensorOf(node);
-  if (result.shape.empty() || !result.shape.back().is_static() || result.shape.back().value() > INT32_MAX) {
-    return InvalidError("tosa_write_c8", "the number of output channels is unknown");
-  }
-  const int64_t channels[] = {result.shape.back().value()};
-  const std::string zeros(static_cast<size_t>(channels[0]) * static_cast<size_t>(BytesOf(result.dtype)), '\0');
-  return Generated(Cat(graph_.NameOf(node), "_bias"), result.dtype, channels, zeros);
+  const DType dtype = TensorOf(node).dtype;
+  constexpr int64_t kOne[] = {1};
+  return Generated(Cat(graph_.NameOf(node), "_bias"), dtype, kOne,
+                   std::string(static_cast<size_t>(BytesOf(dtype)), '\0'));
 }
 
 // Zero point of an operand, or with `arg` "" of the result.
@@ -300,7 +297,8 @@ absl::Status RegionWriter::WriteControlFlow(NodeId node, uint8_t number) {
     TARE_RETURN_IF_ERROR(add(args[0].value));
   } else {
     const AttrValue& rest = args[3].value;
-    const bool none = rest.kind == AttrKind::kInts ? rest.ints().empty() : rest.items().empty();
+    const bool none =
+        (rest.kind == AttrKind::kInts && rest.ints().empty()) || (rest.kind == AttrKind::kList && rest.items().empty());
     if (!none) {
       return InvalidError("tosa_write_c8", "values that the loop only reads: carry them through the body");
     }

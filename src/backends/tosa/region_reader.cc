@@ -52,6 +52,7 @@ absl::Status RegionReader::CollectValues() {
   values_.reserve(tensors + shapes);
   const auto add = [&](const flatbuffers::String* name, Value value) -> absl::Status {
     const std::string_view text = TextOf(name);
+    TARE_RETURN_IF_ERROR(FileReader::Charge(file_.name_bytes, text.size()));
     if (text.empty()) return InvalidError("tosa_read_c4", "a tensor or shape has no name");
     if (!pt2::IsUtf8(text)) return InvalidError("tosa_read_c4", "the name ", Shown(name), " is not UTF-8");
     if (values_.try_emplace(text, value).second) return absl::OkStatus();
@@ -96,9 +97,14 @@ absl::Status RegionReader::FindMakersAndNeeds() {
 }
 
 absl::StatusOr<RegionReader::Value*> RegionReader::Find(const flatbuffers::String* name) {
-  const auto found = values_.find(TextOf(name));
-  if (found == values_.end()) return InvalidError("tosa_read_c4", "there is no tensor or shape ", Shown(name));
-  return &found->second;
+  const auto [known, is_new] = found_.try_emplace(name, nullptr);
+  if (is_new) {
+    TARE_RETURN_IF_ERROR(FileReader::Charge(file_.name_bytes, TextOf(name).size()));
+    const auto found = values_.find(TextOf(name));
+    if (found != values_.end()) known->second = &found->second;
+  }
+  if (known->second == nullptr) return InvalidError("tosa_read_c4", "there is no tensor or shape ", Shown(name));
+  return known->second;
 }
 
 absl::StatusOr<MetaId> RegionReader::MetaOf(const Value& value) {
@@ -161,7 +167,7 @@ absl::StatusOr<ConstId> RegionReader::ReadConstant(std::string_view name, const 
     constant.payload.owner = file_.owner;
     constant.payload.bytes = bytes;
   } else {
-    TARE_RETURN_IF_ERROR(file_.Charge(count));
+    TARE_RETURN_IF_ERROR(FileReader::Charge(file_.unpacked, count));
     auto elements = std::make_shared<const std::vector<std::byte>>(UnpackElements(dtype, count, bytes));
     constant.payload.bytes = *elements;
     constant.payload.owner = std::move(elements);

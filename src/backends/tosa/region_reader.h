@@ -24,8 +24,10 @@ struct FileReader {
   Context& context;
   Program& program;
   std::shared_ptr<const void> owner;  // of the file's bytes
-  size_t budget = 0;                  // elements that may still be copied out of the file
-  Inferrer& inferrer;                 // for shapes that operators make: the file states only their length
+  // What may still be looked at, since tables of a file may share and overlap: bytes of names, elements that
+  // become numbers of nodes, elements that are unpacked.
+  size_t name_bytes = 0, numbers = 0, unpacked = 0;
+  Inferrer& inferrer;  // for shapes that operators make: the file states only their length
 
   // Bodies that nodes named, in the order of their graphs: read one after the other.
   struct Body {
@@ -36,10 +38,10 @@ struct FileReader {
   std::deque<Body> bodies = {};
   uint32_t next_graph = 1;
 
-  // Errors: [tosa_read_c3] when more is copied than an honest file holds.
-  absl::Status Charge(size_t elements) {
-    if (elements > budget) return InvalidError("tosa_read_c3", "constants of the file are used too often");
-    budget -= elements;
+  // Errors: [tosa_read_c3] when more is asked for than an honest file holds.
+  static absl::Status Charge(size_t& budget, size_t amount) {
+    if (amount > budget) return InvalidError("tosa_read_c3", "tables of the file share too much");
+    budget -= amount;
     return absl::OkStatus();
   }
 };
@@ -123,6 +125,7 @@ class RegionReader {
   const tosafile::BasicBlock& block_;
   GraphEdit edit_;
   absl::flat_hash_map<std::string_view, Value> values_;
+  absl::flat_hash_map<const flatbuffers::String*, Value*> found_;  // names met so far, by where they are
   std::vector<NodeId> inputs_;
 };
 

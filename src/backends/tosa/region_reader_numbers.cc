@@ -27,7 +27,7 @@ absl::StatusOr<RegionReader::Numbers> RegionReader::NumbersOf(const flatbuffers:
   if (numbers.count > max_count) {
     return InvalidError("tosa_read_c9", "operand ", Shown(name), " has ", numbers.count, " elements");
   }
-  TARE_RETURN_IF_ERROR(file_.Charge(numbers.count));
+  TARE_RETURN_IF_ERROR(FileReader::Charge(file_.numbers, numbers.count));
   numbers.bytes = UnpackElements(numbers.dtype, numbers.count, bytes);
   return numbers;
 }

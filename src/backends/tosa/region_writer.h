@@ -33,7 +33,8 @@ struct FileWriter {
   absl::flat_hash_map<uint16_t, const FileOp*> file_ops;  // by op
   Op const_shape, cond, while_loop;
   flatbuffers::FlatBufferBuilder builder;
-  absl::flat_hash_set<std::string> names;  // of tensors and shapes, in all regions
+  absl::flat_hash_set<std::string> names;             // of tensors and shapes, in all regions
+  absl::flat_hash_map<std::string, int> next_suffix;  // of names that were wanted twice
 
   FileWriter(const Program& program, int minor, int max_rank, size_t initial_bytes);
   std::string UniqueName(std::string_view wanted);

@@ -20,43 +20,61 @@ constexpr int64_t kMaxFileBytes = (int64_t{1} << 31) - (int64_t{1} << 20);  // o
 std::vector<std::string> RegionNames(const Program& program) {
   std::vector<std::string> names = {"main"};
   absl::flat_hash_set<std::string> taken = {"main"};
+  absl::flat_hash_map<std::string, int> next_suffix;
   for (size_t i = 1; i < program.graphs.size(); ++i) {
     const std::string wanted = program.graphs[i].name.empty() ? "body" : program.graphs[i].name;
     std::string name = wanted;
-    for (int k = 1; !taken.insert(name).second; ++k) name = absl::StrCat(wanted, "_", k);
+    while (!taken.insert(name).second) name = absl::StrCat(wanted, "_", ++next_suffix[wanted]);
     names.push_back(std::move(name));
   }
   return names;
 }
 
-// Bytes the file will have, from above; constants are nearly all of it.
-int64_t EstimateBytes(const Program& program) {
-  constexpr int64_t kPerNode = 400, kPerOperand = 16;
-  int64_t bytes = 4096;
+// Bytes the file will have, from above; constants are nearly all of it. `known` leaves out elements that
+// constants state but do not have.
+struct Estimate {
+  int64_t bytes = 4096, known = 4096;
+};
+
+void AddConstant(const Program& program, int64_t index, Estimate& estimate) {
+  if (index < 0 || index >= static_cast<int64_t>(program.constants.size()) || estimate.bytes > kMaxFileBytes) return;
+  const Constant& constant = program.constants[static_cast<size_t>(index)];
+  if (!constant.meta.has_value()) return;
+  const Meta& meta = program.context->metas.Get(constant.meta);
+  if (meta.kind != MetaKind::kTensor) return;
+  int64_t elements = 1;
+  for (const Dim dim : meta.tensor.shape) {
+    if (!dim.is_static()) return;  // refused where it is written
+    if (__builtin_mul_overflow(elements, dim.value(), &elements)) elements = kMaxFileBytes + 1;
+    elements = std::min(elements, kMaxFileBytes + 1);
+  }
+  const int64_t bytes = elements * BytesOf(meta.tensor.dtype);
+  estimate.bytes += bytes;
+  estimate.known += std::min(bytes, static_cast<int64_t>(constant.payload.bytes.size()));
+}
+
+Estimate EstimateBytes(const Program& program) {
+  constexpr int64_t kPerNode = 400, kPerOperand = 16, kNamesPerNode = 8, kPerNumber = 8;
+  Estimate estimate;
   for (const ProgramGraph& owner : program.graphs) {
     for (const NodeId node : owner.graph.nodes()) {
-      bytes += kPerNode + kPerOperand * static_cast<int64_t>(owner.graph.operands(node).size()) +
-               2 * static_cast<int64_t>(owner.graph.NameOf(node).size());
+      int64_t bytes = kPerNode + kPerOperand * static_cast<int64_t>(owner.graph.operands(node).size()) +
+                      kNamesPerNode * static_cast<int64_t>(owner.graph.NameOf(node).size());
       for (const NamedAttr& attr : program.context->attrs.Get(owner.graph.attrs(node))) {
-        if (attr.value.kind == AttrKind::kInts) bytes += 8 * static_cast<int64_t>(attr.value.ints().size());
-        if (attr.value.kind == AttrKind::kList) bytes += 8 * static_cast<int64_t>(attr.value.items().size());
+        if (attr.value.kind == AttrKind::kInts) bytes += kPerNumber * static_cast<int64_t>(attr.value.ints().size());
+        if (attr.value.kind == AttrKind::kList) bytes += kPerNumber * static_cast<int64_t>(attr.value.items().size());
+        if (owner.graph.op(node) == op::constant && attr.value.kind == AttrKind::kInt) {
+          AddConstant(program, attr.value.integer, estimate);
+        }
       }
+      estimate.bytes += bytes;
+      estimate.known += bytes;
     }
   }
-  for (const Constant& constant : program.constants) {
-    if (!constant.meta.has_value()) continue;
-    const Meta& meta = program.context->metas.Get(constant.meta);
-    if (meta.kind != MetaKind::kTensor) continue;
-    int64_t elements = 1;
-    for (const Dim dim : meta.tensor.shape) {
-      if (!dim.is_static() || __builtin_mul_overflow(elements, dim.value(), &elements) || elements > kMaxFileBytes) {
-        return kMaxFileBytes + 1;
-      }
-    }
-    bytes += elements * BytesOf(meta.tensor.dtype);
-    if (bytes > kMaxFileBytes) return bytes;
+  for (const InputSpec& spec : program.inputs) {
+    if (spec.constant.has_value()) AddConstant(program, spec.constant.index, estimate);
   }
-  return bytes;
+  return estimate;
 }
 
 absl::Status CheckSignature(const Program& program) {
@@ -78,12 +96,12 @@ absl::StatusOr<std::unique_ptr<FileWriter>> BuildFile(const Program& program, co
   if (spec.empty()) spec = "TOSA-1.0+INT+FP";
   TARE_RETURN_IF_ERROR(CheckTosaSpec(spec));
   TARE_RETURN_IF_ERROR(CheckSignature(program));
-  const int64_t estimate = EstimateBytes(program);
-  if (estimate > kMaxFileBytes) {
+  const Estimate estimate = EstimateBytes(program);
+  if (estimate.bytes > kMaxFileBytes) {
     return UnimplementedError("tosa_write_c12", "the file would have more than 2 GiB, which the format cannot address");
   }
   const int minor = TosaSpecHas(spec, "1.1") ? 1 : 0;
-  auto file = std::make_unique<FileWriter>(program, minor, options.max_rank, static_cast<size_t>(estimate));
+  auto file = std::make_unique<FileWriter>(program, minor, options.max_rank, static_cast<size_t>(estimate.known));
   std::vector<flatbuffers::Offset<tosafile::Region>> regions;
   for (uint32_t i = 0; i < program.graphs.size(); ++i) {
     RegionWriter region(*file, GraphId{i});
@@ -119,8 +137,12 @@ FileWriter::FileWriter(const Program& program, int minor, int max_rank, size_t i
 }
 
 std::string FileWriter::UniqueName(std::string_view wanted) {
-  std::string name(wanted.empty() ? "value" : wanted);
-  for (int k = 1; !names.insert(name).second; ++k) name = Cat(wanted.empty() ? "value" : wanted, "_", k);
+  const std::string base(wanted.empty() ? "value" : wanted);
+  if (names.insert(base).second) return base;
+  int& suffix = next_suffix[base];
+  std::string name;
+  do name = Cat(base, "_", ++suffix);
+  while (!names.insert(name).second);
   return name;
 }
 

@@ -359,4 +359,24 @@ TEST_CASE("tables that share a vector are not walked again and again") {
   CHECK_EQ(CheckIdOf(Read(*context, bytes).status()), "tosa_read_c3");
 }
 
+// A long name that very many operands share, each of which would be looked up.
+TEST_CASE("long names that are named often cost little") {
+  flatbuffers::FlatBufferBuilder builder;
+  const auto name = builder.CreateString(std::string(2000000, 'x'));
+  const std::vector<flatbuffers::Offset<flatbuffers::String>> names(400000, name);
+  const std::vector<int32_t> extents = {2};
+  const auto shape = builder.CreateVector(extents);
+  const auto named = tosafile::CreateTensor(builder, name, shape, FileType::INT8);
+  const auto op = tosafile::CreateOperator(builder, 55, tosafile::Attribute::NONE, 0, builder.CreateVector(names));
+  const auto block = tosafile::CreateBasicBlock(builder, builder.CreateString("main"), builder.CreateVector(&op, 1),
+                                                builder.CreateVector(&named, 1));
+  const auto region = tosafile::CreateRegion(builder, name, builder.CreateVector(&block, 1));
+  const auto version = tosafile::CreateVersion(builder, 1, 0, 0, false);
+  tosafile::FinishTosaGraphBuffer(builder,
+                                  tosafile::CreateTosaGraph(builder, version, builder.CreateVector(&region, 1)));
+  const auto context = MakeContext();
+  const std::string bytes(reinterpret_cast<const char*>(builder.GetBufferPointer()), builder.GetSize());
+  CHECK_FALSE(CheckIdOf(Read(*context, bytes).status()).empty());
+}
+
 }  // namespace tare
