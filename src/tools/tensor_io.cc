@@ -85,6 +85,16 @@ absl::StatusOr<Tensor> AsStated(const Tensor& tensor, const Meta& meta) {
   const DType stated = meta.tensor.dtype;
   if (tensor.dtype() == DType::kI64 && (stated == DType::kI48 || stated == DType::kShape)) return tensor.Viewed(stated);
   if (tensor.dtype() == DType::kI8 && stated == DType::kI4) return tensor.Viewed(stated);
+  if (tensor.dtype() == DType::kI64 && stated == DType::kI32) {
+    TARE_ASSIGN_OR_RETURN(Tensor narrow, Tensor::Make(stated, tensor.shape(), nullptr));
+    for (int64_t i = 0; i < tensor.size(); ++i) {
+      const int64_t value = tensor.data<int64_t>()[i];
+      if (value < INT32_MIN || value > INT32_MAX)
+        return InvalidError("run_c4", "element ", i, " is ", value, ", which does not fit i32");
+      narrow.mutable_data<int32_t>()[i] = static_cast<int32_t>(value);
+    }
+    return narrow;
+  }
   return tensor;
 }
 

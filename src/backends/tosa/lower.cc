@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backends/tosa/boundary.h"
+#include "backends/tosa/integer_edge.h"
 #include "backends/tosa/pass_list.h"
 #include "ir/status.h"
 #include "meta/infer.h"
@@ -18,6 +19,7 @@ absl::StatusOr<LowerResult> LowerToTosa(Program& program, const TosaTarget& targ
     return UnimplementedError("target_c2", "target ", target.name, " needs the pipeline ", target.pipeline,
                               ", which does not exist yet");
   TARE_ASSIGN_OR_RETURN(const Pipeline pipeline, ParsePipeline(*program.context, AllPasses(), text->name, text->text));
+  DropAsserts(program);
   TARE_RETURN_IF_ERROR(MoveBoundary(program));
   InferrerOptions infer;
   infer.facts = program.facts;
@@ -25,6 +27,7 @@ absl::StatusOr<LowerResult> LowerToTosa(Program& program, const TosaTarget& targ
   const std::unique_ptr<Inferrer> inferrer = MakeInferrer(*program.context, infer);
   LowerResult result;
   TARE_ASSIGN_OR_RETURN(result.passes, RunPipeline(program, *inferrer, pipeline, options));
+  MoveInputCasts(program);
   DropUnusedConstants(program);
   const auto is_spec = [](const std::string& verifier) { return verifier.rfind("TOSA-", 0) == 0; };
   program.verifiers.erase(std::remove_if(program.verifiers.begin(), program.verifiers.end(), is_spec),

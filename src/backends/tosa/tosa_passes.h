@@ -27,6 +27,15 @@ absl::StatusOr<Pass> MakeLowerResize(Context& context, const PassOptions& option
 absl::StatusOr<Pass> MakeLowerSplit(Context& context, const PassOptions& options);
 absl::StatusOr<Pass> MakeLowerTable(Context& context, const PassOptions& options);
 
+// Those of sequences and of integers beside floats.
+absl::StatusOr<Pass> MakeLowerAttention(Context& context, const PassOptions& options);
+absl::StatusOr<Pass> MakeLowerCast(Context& context, const PassOptions& options);
+absl::StatusOr<Pass> MakeLowerDivide(Context& context, const PassOptions& options);
+absl::StatusOr<Pass> MakeLowerGather(Context& context, const PassOptions& options);
+absl::StatusOr<Pass> MakeLowerRecurrent(Context& context, const PassOptions& options);
+absl::StatusOr<Pass> MakeLowerRoll(Context& context, const PassOptions& options);
+absl::StatusOr<Pass> MakeNarrowIntegers(Context& context, const PassOptions& options);
+
 // TOSA to better TOSA.
 absl::StatusOr<Pass> MakeFoldConstants(Context& context, const PassOptions& options);
 absl::StatusOr<Pass> MakeFuseRescales(Context& context, const PassOptions& options);

@@ -72,6 +72,36 @@ TEST_CASE("quantised networks become whole TOSA programs") {
   }
 }
 
+TEST_CASE("float networks become whole TOSA programs") {
+  struct Case {
+    std::string_view file, ops;
+  };
+  const std::string root = std::getenv("TARE_SOURCE_ROOT");
+  for (const auto& [file, ops] : std::initializer_list<Case>{
+           {"ds_cnn/train.pt2", "AVG_POOL2D 1 CLAMP 9 CONV2D 5 DEPTHWISE_CONV2D 5 RESHAPE 2 SLICE 1 "},
+           {"ds_cnn/core.pt2", "AVG_POOL2D 1 CLAMP 9 CONV2D 5 DEPTHWISE_CONV2D 5 RESHAPE 2 SLICE 1 "},
+           {"gru/train.pt2",
+            "ADD 48 CONCAT 2 CONV2D 17 MUL 32 RESHAPE 4 SIGMOID 16 SLICE 93 SUB 16 TANH 16 TRANSPOSE 1 "},
+           {"lstm/train.pt2", "ADD 48 CONCAT 2 CONV2D 25 MUL 72 RESHAPE 4 SIGMOID 72 SLICE 121 TANH 48 "},
+           {"super_resolution/train.pt2",
+            "ADD 1 CLAMP 1 CONV2D 2 DEPTHWISE_CONV2D 1 GREATER 1 MUL 1 RESHAPE 4 RESIZE 1 SELECT 1 TANH 1 TRANSPOSE "
+            "1 "},
+           {"tiny_attention/core.pt2",
+            "ADD 14 CONV2D 8 ERF 2 EXP 2 MATMUL 4 MUL 30 RECIPROCAL 2 REDUCE_MAX 2 REDUCE_SUM 10 RESHAPE 30 RSQRT 4 "
+            "SLICE 6 SUB 6 TRANSPOSE 6 "},
+           {"unet/core.pt2",
+            "CONCAT 2 CONV2D 11 EXP 1 MAXIMUM 10 MAX_POOL2D 2 MUL 11 RECIPROCAL 1 REDUCE_MAX 1 REDUCE_SUM 1 SUB 1 "
+            "TRANSPOSE 2 TRANSPOSE_CONV2D 2 "},
+       }) {
+    CAPTURE(file);
+    const Lowered lowered = LowerFile(absl::StrCat(root, "/tests/data/nets/", std::string(file)), "tosa-1.0+fp");
+    for (const Outside& outside : lowered.result.outside)
+      MESSAGE(lowered.program.main().NameOf(outside.node) << " " << outside.why);
+    CHECK(lowered.result.outside.empty());
+    CHECK_EQ(OpsText(lowered.summary), ops);
+  }
+}
+
 TEST_CASE("targets by name") {
   CHECK_EQ(FindTosaTarget("Ethos-U55-128")->spec, "TOSA-1.0+INT+int16+int4+u55");
   CHECK_EQ(FindTosaTarget("tosa-1.0+int+int16")->spec, "TOSA-1.0+INT+int16");

@@ -38,7 +38,7 @@ class FoldConstants final : public GraphPass {
   static bool IsFoldable(const Context& context, Op op) {
     const uint16_t traits = context.ops.Get(op).traits;
     return (traits & kPure) != 0 &&
-           (traits & (kMutates | kRandom | kMintsSymbols | kHigherOrder | kPseudo | kDeclared)) == 0;
+           (traits & (kMutates | kRandom | kHigherOrder | kPseudo | kDeclared)) == 0;
   }
 
   absl::Status Fold(Node node, Rewriter& rw) const {

@@ -50,14 +50,29 @@ class Functionalize final : public RewritePass {
     const size_t i = std::find(targets_.begin(), targets_.end(), node.op()) - targets_.begin();
     // A result of another dtype is written back into the old one.
     const MetaId old = node.meta();
-    std::vector<ArgInit> none;
-    TARE_RETURN_IF_ERROR(rw.Amend(node, pure_[i], ArgList(none)));
+    TARE_RETURN_IF_ERROR(WritePure(node, pure_[i], rw));
     if (node.meta() != old && node.is_tensor() && node.tensor().dtype != rw.context().metas.Get(old).tensor.dtype)
       return UnimplementedError("functionalize_c1", "an op in place whose result has another dtype");
     return after ? rw.ReplaceUses(self, node) : absl::OkStatus();
   }
 
  private:
+  // The tensor written to is the first argument of both; the pure op may call it otherwise.
+  static absl::Status WritePure(Node node, Op pure, Rewriter& rw) {
+    const Schema* schema = rw.context().ops.schema(pure);
+    std::vector<ArgInit> args;
+    if (schema == nullptr || schema->args.empty() || schema->args[0].name == "self")
+      return rw.Amend(node, pure, ArgList(args));
+    args.emplace_back(schema->args[0].name, node.arg("self"));
+    for (const NamedAttr& attr : rw.context().attrs.Get(rw.graph().attrs(node.id()))) {
+      if (attr.name == "self") continue;
+      // Another tensor among the others: its list of operands is not rewritten here.
+      if (attr.value.kind == AttrKind::kOperand || attr.value.kind == AttrKind::kList) return absl::OkStatus();
+      args.emplace_back(attr.name, attr.value);
+    }
+    return rw.Redefine(node, pure, ArgList(args));
+  }
+
   std::vector<Op> targets_, pure_;  // pairs
 };
 

@@ -24,8 +24,9 @@ Node Gelu(TensorMath& m, Node x, Node node) {
 
 Node HardSigmoid(TensorMath& m, Node x) { return m.Mul(m.Clamp(m.Add(x, 3.0), 0.0, 6.0), 1.0 / 6.0); }
 
+// Up to a slope of 1 the larger of x and slope * x, from there the smaller.
 Node LeakyRelu(TensorMath& m, Node x, double slope) {
-  return m.Add(m.Clamp(x, 0.0, INFINITY), m.Mul(m.Clamp(x, -INFINITY, 0.0), slope));
+  return m.Binary(slope <= 1 ? "MAXIMUM" : "MINIMUM", x, m.Mul(x, slope));
 }
 
 Node Elu(TensorMath& m, Node x, Node node) {
@@ -55,6 +56,20 @@ Node Power(TensorMath& m, Node x, Node node) {
   return m.Binary("POW", x, m.Number(x, exponent));
 }
 
+Node Softsign(TensorMath& m, Node x) { return m.Mul(x, m.Unary("RECIPROCAL", m.Add(m.Unary("ABS", x), 1.0))); }
+
+// x * tanh(log(1 + exp(x)))
+Node Mish(TensorMath& m, Node x) {
+  const Node decay = m.Unary("EXP", m.Mul(m.Unary("ABS", x), -1.0));
+  return m.Mul(x, m.Unary("TANH", m.Add(m.Clamp(x, 0.0, INFINITY), m.Unary("LOG", m.Add(decay, 1.0)))));
+}
+
+// alpha * (exp(x) - 1) below 0, x above, times scale
+Node Selu(TensorMath& m, Node x, double alpha, double scale) {
+  const Node below = m.Mul(m.Add(m.Unary("EXP", m.Clamp(x, -INFINITY, 0.0)), -1.0), alpha);
+  return m.Mul(m.Add(m.Clamp(x, 0.0, INFINITY), below), scale);
+}
+
 struct FunctionRow {
   std::string_view aten;
   Formula formula;
@@ -66,6 +81,7 @@ constexpr FunctionRow kRows[] = {
     {"aten.elu.default", Elu},
     {"aten.erf.default", [](TensorMath& m, Node x, Node) { return m.Unary("ERF", x); }},
     {"aten.exp.default", [](TensorMath& m, Node x, Node) { return m.Unary("EXP", x); }},
+    {"aten.exp2.default", [](TensorMath& m, Node x, Node) { return m.Unary("EXP", m.Mul(x, M_LN2)); }},
     {"aten.expm1.default", [](TensorMath& m, Node x, Node) { return m.Add(m.Unary("EXP", x), -1.0); }},
     {"aten.floor.default", [](TensorMath& m, Node x, Node) { return m.Unary("FLOOR", x); }},
     {"aten.gelu.default", Gelu},
@@ -75,15 +91,21 @@ constexpr FunctionRow kRows[] = {
      [](TensorMath& m, Node x, Node node) { return LeakyRelu(m, x, node.number("negative_slope").value_or(0.01)); }},
     {"aten.log.default", [](TensorMath& m, Node x, Node) { return m.Unary("LOG", x); }},
     {"aten.log1p.default", [](TensorMath& m, Node x, Node) { return m.Unary("LOG", m.Add(x, 1.0)); }},
+    {"aten.log10.default", [](TensorMath& m, Node x, Node) { return m.Mul(m.Unary("LOG", x), 1 / M_LN10); }},
+    {"aten.log2.default", [](TensorMath& m, Node x, Node) { return m.Mul(m.Unary("LOG", x), 1 / M_LN2); }},
     {"aten.logical_not.default", [](TensorMath& m, Node x, Node) { return m.Unary("LOGICAL_NOT", x); }},
+    {"aten.mish.default", [](TensorMath& m, Node x, Node) { return Mish(m, x); }},
     {"aten.neg.default", [](TensorMath& m, Node x, Node) { return m.Unary("NEGATE", x); }},
     {"aten.pow.Tensor_Scalar", Power},
     {"aten.reciprocal.default", [](TensorMath& m, Node x, Node) { return m.Unary("RECIPROCAL", x); }},
     {"aten.rsqrt.default", [](TensorMath& m, Node x, Node) { return m.Unary("RSQRT", x); }},
+    {"aten.selu.default",
+     [](TensorMath& m, Node x, Node) { return Selu(m, x, 1.6732632423543772, 1.0507009873554805); }},
     {"aten.sigmoid.default", [](TensorMath& m, Node x, Node) { return m.Unary("SIGMOID", x); }},
     {"aten.silu.default", [](TensorMath& m, Node x, Node) { return m.Mul(x, m.Unary("SIGMOID", x)); }},
     {"aten.sin.default", [](TensorMath& m, Node x, Node) { return m.Unary("SIN", x); }},
     {"aten.softplus.default", Softplus},
+    {"aten.softsign.default", [](TensorMath& m, Node x, Node) { return Softsign(m, x); }},
     {"aten.sqrt.default", [](TensorMath& m, Node x, Node) { return m.Binary("POW", x, m.Number(x, 0.5)); }},
     {"aten.square.default", [](TensorMath& m, Node x, Node) { return m.Mul(x, x); }},
     {"aten.tanh.default", [](TensorMath& m, Node x, Node) { return m.Unary("TANH", x); }},

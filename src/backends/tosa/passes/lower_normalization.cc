@@ -36,6 +36,14 @@ Node Mean(Emitter& emit, TensorMath& m, Node x, Node node) {
   return emit.Reshape(m.Mean(x, AxesOf(node, "dim", RankOf(x))), emit.ShapeOf(node));
 }
 
+// The mean of the last dim, when that is asked for.
+Node Pool1(Emitter& emit, TensorMath& m, Node x, Node node) {
+  if (node.ints("output_size") != std::vector<int64_t>{1})
+    emit.Refuse("tosa_lower_c9", "a pool of more than one window");
+  const int64_t axes[] = {static_cast<int64_t>(RankOf(x)) - 1};
+  return m.Mean(x, axes);
+}
+
 Node Variance(Emitter& emit, TensorMath& m, Node x, Node node) {
   const std::vector<int64_t> axes = AxesOf(node, "dim", RankOf(x));
   double less = node.number("correction").value_or(1.0);
@@ -112,7 +120,7 @@ Node BatchNorm(Emitter& emit, TensorMath& m, Node x, Node node) {
 
 Node PRelu(Emitter& emit, TensorMath& m, Node x, Node node) {
   const Node weight = AlongChannels(emit, node.arg("weight"), RankOf(x));
-  return m.Add(m.Clamp(x, 0.0, INFINITY), m.Mul(m.Clamp(x, -INFINITY, 0.0), weight));
+  return m.Select(m.Binary("GREATER", x, m.Number(x, 0.0)), x, m.Mul(x, weight));
 }
 
 struct NormRow {
@@ -125,6 +133,7 @@ constexpr NormRow kRows[] = {
     {"aten._native_batch_norm_legit_no_training.default", BatchNorm},
     {"aten._safe_softmax.default", Softmax},
     {"aten._softmax.default", Softmax},
+    {"aten.adaptive_avg_pool1d.default", Pool1},
     {"aten.batch_norm.default", BatchNorm},
     {"aten.group_norm.default", GroupNorm},
     {"aten.layer_norm.default", LayerNorm},

@@ -1,0 +1,84 @@
+#include <optional>
+
+#include "backends/tosa/affine.h"
+#include "backends/tosa/constants.h"
+#include "backends/tosa/math.h"
+#include "backends/tosa/tosa_passes.h"
+
+namespace tare {
+namespace {
+
+constexpr std::string_view kCasts[] = {
+    "aten._to_copy.default",
+    "aten.to.device",
+    "aten.to.dtype",
+    "aten.to.dtype_layout",
+    "aten.to.other",
+    "aten.type_as.default",
+    "dim_order_ops._to_dim_order_copy.default",
+};
+
+// Writes conversions between dtypes as CAST, where TOSA's agree with ATen's.
+//
+//   to(%x : f32, i32)   =>  CAST(SELECT(GREATER(0, %x), CEIL(%x), FLOOR(%x)))       ATen cuts off, CAST rounds
+//   to(%m : bool, f32)  =>  SELECT(%m, 1, 0)
+//   to(%x : f32, bool)  =>  LOGICAL_NOT(EQUAL(%x, 0))
+//
+// A conversion to the dtype that is there already goes away. 64-bit integers stay.
+class LowerCast final : public RewritePass {
+ public:
+  explicit LowerCast(const Context& context) : qdq_(context), ops_(context), targets_(FindOps(context, kCasts)) {}
+  std::string_view name() const override { return "lower-cast"; }
+  std::span<const Op> targets() const override { return targets_; }
+
+  absl::Status Rewrite(Node node, Rewriter& rw) const override {
+    const Node x = node.arg("self");
+    if (!x.has_value() || !x.is_tensor() || !node.is_tensor() || rw.StorageOf(node).mutated) return absl::OkStatus();
+    if (!StaticShape(x.tensor()).has_value()) return absl::OkStatus();
+    const DType from = x.tensor().dtype, to = node.tensor().dtype;
+    if (from == to) return rw.ReplaceUses(node, x);
+    if (from == DType::kI64 || to == DType::kI64) return absl::OkStatus();
+    if (qdq_.IsDequantize(x.op())) return absl::OkStatus();
+    Emitter emit(rw, ops_, node);
+    TensorMath math(emit);
+    Node value;
+    if (from == DType::kBool && IsFloating(to)) {
+      const std::vector<int64_t> ones(x.tensor().shape.size(), 1);
+      const Node one = emit.Cast(emit.Scalar("one", DType::kF32, ones.size(), 1), to),
+                 zero = emit.Cast(emit.Scalar("zero", DType::kF32, ones.size(), 0), to);
+      value = math.Select(x, one, zero);
+    } else if (IsInteger(from) && to == DType::kBool && !CanCast(rw, x, to)) {
+      value = NotZero(math, emit.Cast(x, DType::kF32));
+    } else if (IsFloating(from) && to == DType::kBool) {
+      value = NotZero(math, x);
+    } else if (IsFloating(from) && !IsFloating(to)) {
+      const Node below = math.Binary("GREATER", math.Number(x, 0), x);
+      value = emit.Cast(math.Select(below, math.Unary("CEIL", x), math.Unary("FLOOR", x)), to);
+    } else {
+      value = emit.Cast(x, to);
+    }
+    if (emit.ok()) emit.Replace(node, value);
+    return emit.Finish();
+  }
+
+ private:
+  static Node NotZero(TensorMath& math, Node x) {
+    return math.Unary("LOGICAL_NOT", math.Binary("EQUAL", x, math.Number(x, 0)));
+  }
+  // The FP profile alone has no cast from integers to bool.
+  bool CanCast(Rewriter& rw, Node x, DType to) const {
+    return rw.Infer(ops_.cast, {{"input", x}, {"dtype", AttrValue::OfDType(to)}}).ok();
+  }
+
+  QdqOps qdq_;
+  TosaOps ops_;
+  std::vector<Op> targets_;
+};
+
+}  // namespace
+
+absl::StatusOr<Pass> MakeLowerCast(Context& context, const PassOptions& options) {
+  return MakeRewrite<LowerCast>(context, options);
+}
+
+}  // namespace tare
