@@ -146,6 +146,19 @@ struct SymStore::Impl::FactsBuilder {
       if (row.divisor > 1) Divisible(sum_value, row.divisor);
       return;
     }
+    // s == 2*((s + 1)//2) says that s is even: the other terms have a common factor.
+    for (size_t i = 0; i < sum.terms.size(); ++i) {
+      const Term term = sum.terms[i];
+      if (!IsSymbol(term.mono) || (term.coef != 1 && term.coef != -1)) continue;
+      int64_t common = sum.constant == INT64_MIN ? 1 : Gcd(sum.constant, 0);
+      for (size_t k = 0; k < sum.terms.size(); ++k) {
+        if (k != i) common = Gcd(common, sum.terms[k].coef);
+      }
+      if (common <= 1 || impl.at(term.mono).divisor % common == 0) continue;
+      Sum one;
+      one.terms.push_back({term.mono, 1});
+      return Divisible(one, common);
+    }
     // Another atom that stands alone.
     for (size_t i = sum.terms.size(); i > 0; --i) {
       const Term term = sum.terms[i - 1];
