@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "absl/strings/charconv.h"
+#include "ir/json_text.h"
 #include "ir/notation.h"
 #include "ir/status.h"
 
@@ -21,26 +22,6 @@ std::optional<Enum> ByName(const std::string_view (&names)[kSize], std::string_v
     if (names[i] == name) return static_cast<Enum>(i);
   }
   return std::nullopt;
-}
-
-// Length of the UTF-8 sequence at the start of `text`; 0 when it is none (overlong and surrogates too).
-size_t Utf8Length(std::string_view text) {
-  const auto byte = [&](size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0; };
-  const auto tail = [&](size_t i) { return (byte(i) & 0xC0) == 0x80; };
-  const unsigned char lead = byte(0);
-  if (lead < 0x80) return 1;
-  if (lead >= 0xC2 && lead <= 0xDF) return tail(1) ? 2 : 0;
-  if (lead >= 0xE0 && lead <= 0xEF) {
-    if (!tail(1) || !tail(2)) return 0;
-    if ((lead == 0xE0 && byte(1) < 0xA0) || (lead == 0xED && byte(1) > 0x9F)) return 0;
-    return 3;
-  }
-  if (lead >= 0xF0 && lead <= 0xF4) {
-    if (!tail(1) || !tail(2) || !tail(3)) return 0;
-    if ((lead == 0xF0 && byte(1) < 0x90) || (lead == 0xF4 && byte(1) > 0x8F)) return 0;
-    return 4;
-  }
-  return 0;
 }
 
 }  // namespace

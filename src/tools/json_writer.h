@@ -9,48 +9,41 @@
 #include <string>
 #include <string_view>
 
+#include "ir/json_text.h"
+
 namespace tare {
 
-class JsonWriter {
+class JsonWriter : public JsonText {
  public:
+  JsonWriter() : JsonText(", ", ": ") {}
   template <typename Body>
   void Object(Body body) {
-    Open('{');
+    OpenBracket('{');
     body();
-    Close('}');
+    CloseBracket('}');
   }
   template <typename Body>
   void Array(Body body) {
-    Open('[');
+    OpenBracket('[');
     body();
-    Close(']');
+    CloseBracket(']');
   }
-  void Key(std::string_view name);
-  void Value(std::string_view text);
+  void Key(std::string_view name) { AddKey(name); }
+  void Value(std::string_view text) { AddString(text); }
   void Value(const char* text) { Value(std::string_view(text)); }
-  void Value(bool flag) { Raw(flag ? "true" : "false"); }
+  void Value(bool flag) { AddRaw(flag ? "true" : "false"); }
   void Value(double number);
   template <std::integral T>
-  requires(!std::same_as<T, bool>) void Value(T number) { Raw(std::to_string(number)); }
-  void Null() { Raw("null"); }
+  requires(!std::same_as<T, bool>) void Value(T number) { AddRaw(std::to_string(number)); }
+  void Null() { AddRaw("null"); }
   template <typename T>
   void Field(std::string_view name, const T& value) {
     Key(name);
     Value(value);
   }
 
-  const std::string& text() const { return text_; }
   // To stdout, with a newline.
   void Print() const;
-
- private:
-  void Open(char bracket);
-  void Close(char bracket);
-  void Raw(std::string_view token);
-  void Separate();
-
-  std::string text_;
-  bool needs_comma_ = false;
 };
 
 // The text in quotes, escaped.

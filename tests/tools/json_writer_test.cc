@@ -14,7 +14,7 @@ TEST_CASE("text in JSON is escaped, and what is not UTF-8 replaced") {
   for (const auto& [text, want] : std::initializer_list<Case>{
            {"", R"("")"},
            {"a\"b\\c", R"("a\"b\\c")"},
-           {"line\nnext\ttab", R"("line\nnext\u0009tab")"},
+           {"line\nnext\ttab", R"("line\nnext\ttab")"},
            {std::string_view("\0", 1), R"("\u0000")"},
            {"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\""},
            {"\xff", "\"\xef\xbf\xbd\""},

@@ -2,80 +2,9 @@
 
 #include <charconv>
 #include <cmath>
+#include <string>
 
 namespace tare::pt2 {
-
-JsonWriter& JsonWriter::Open(char bracket) {
-  Separate();
-  text_ += bracket;
-  needs_comma_ = false;
-  return *this;
-}
-
-JsonWriter& JsonWriter::Close(char bracket) {
-  text_ += bracket;
-  needs_comma_ = true;
-  return *this;
-}
-
-void JsonWriter::Separate() {
-  if (needs_comma_) text_ += ',';
-  needs_comma_ = true;
-}
-
-void JsonWriter::Quoted(std::string_view value) {
-  static constexpr char kHex[] = "0123456789abcdef";
-  text_ += '"';
-  for (const char c : value) {
-    const auto byte = static_cast<unsigned char>(c);
-    switch (c) {
-      case '"':
-        text_ += "\\\"";
-        break;
-      case '\\':
-        text_ += "\\\\";
-        break;
-      case '\n':
-        text_ += "\\n";
-        break;
-      case '\r':
-        text_ += "\\r";
-        break;
-      case '\t':
-        text_ += "\\t";
-        break;
-      default:
-        if (byte < 0x20) {
-          text_ += "\\u00";
-          text_ += kHex[byte >> 4];
-          text_ += kHex[byte & 15];
-        } else {
-          text_ += c;
-        }
-    }
-  }
-  text_ += '"';
-}
-
-JsonWriter& JsonWriter::Key(std::string_view key) {
-  Separate();
-  Quoted(key);
-  text_ += ':';
-  needs_comma_ = false;
-  return *this;
-}
-
-JsonWriter& JsonWriter::String(std::string_view value) {
-  Separate();
-  Quoted(value);
-  return *this;
-}
-
-JsonWriter& JsonWriter::Raw(std::string_view json) {
-  Separate();
-  text_ += json;
-  return *this;
-}
 
 JsonWriter& JsonWriter::Int(int64_t value) {
   char buffer[24];

@@ -3,35 +3,26 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <string_view>
+
+#include "ir/json_text.h"
 
 namespace tare::pt2 {
 
-class JsonWriter {
+class JsonWriter : public JsonText {
  public:
-  JsonWriter& BeginObject() { return Open('{'); }
-  JsonWriter& EndObject() { return Close('}'); }
-  JsonWriter& BeginArray() { return Open('['); }
-  JsonWriter& EndArray() { return Close(']'); }
-  JsonWriter& Key(std::string_view key);
+  JsonWriter() : JsonText(",", ":") {}
+  JsonWriter& BeginObject() { return OpenBracket('{'), *this; }
+  JsonWriter& EndObject() { return CloseBracket('}'), *this; }
+  JsonWriter& BeginArray() { return OpenBracket('['), *this; }
+  JsonWriter& EndArray() { return CloseBracket(']'), *this; }
+  JsonWriter& Key(std::string_view key) { return AddKey(key), *this; }
   JsonWriter& Int(int64_t value);
   JsonWriter& Float(double value);
   JsonWriter& Bool(bool value) { return Raw(value ? "true" : "false"); }
   JsonWriter& Null() { return Raw("null"); }
-  JsonWriter& String(std::string_view value);
-  JsonWriter& Raw(std::string_view json);  // one value, already text
-
-  std::string& text() { return text_; }
-
- private:
-  JsonWriter& Open(char bracket);
-  JsonWriter& Close(char bracket);
-  void Separate();
-  void Quoted(std::string_view value);
-
-  std::string text_;
-  bool needs_comma_ = false;
+  JsonWriter& String(std::string_view value) { return AddString(value), *this; }
+  JsonWriter& Raw(std::string_view json) { return AddRaw(json), *this; }  // one value, already text
 };
 
 }  // namespace tare::pt2
