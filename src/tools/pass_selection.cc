@@ -1,8 +1,8 @@
 #include "tools/pass_selection.h"
 
+#include "backends/tosa/pass_list.h"
 #include "formats/program_file.h"
 #include "ir/status.h"
-#include "backends/tosa/pass_list.h"
 
 namespace tare {
 namespace {
