@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "backends/tosa/partition.h"
 #include "backends/tosa/program_file.h"
 #include "backends/tosa/summary.h"
 #include "formats/program_file.h"
@@ -145,6 +146,31 @@ absl::Status LeftOutside(const Program& program, const LowerResult& result) {
 
 }  // namespace
 
+// `model.tosa` -> `model.0.tosa`.
+std::string Numbered(const std::string& path, std::string_view part) {
+  const size_t dot = path.rfind('.');
+  const size_t end = dot == std::string::npos || path.find('/', dot) != std::string::npos ? path.size() : dot;
+  return absl::StrCat(path.substr(0, end), ".", TextPiece(part), path.substr(end));
+}
+
+// One file for each region, and a .pt2 of what is left.
+absl::StatusOr<std::vector<std::string>> WriteParts(const Program& program, const LowerResult& result,
+                                                    const std::string& output) {
+  std::vector<std::string> files;
+  const std::vector<Region> regions = PartitionRegions(program, result.outside);
+  for (size_t i = 0; i < regions.size(); ++i) {
+    TARE_ASSIGN_OR_RETURN(const Program part, ExtractRegion(program, regions[i]));
+    files.push_back(Numbered(output, std::to_string(i)));
+    TARE_RETURN_IF_ERROR(WriteAnyProgramFile(part, files.back()));
+  }
+  TARE_ASSIGN_OR_RETURN(const Program rest, ExtractRegion(program, RestOf(program, regions)));
+  std::string path = Numbered(output, "rest");
+  path = absl::StrCat(path.substr(0, path.rfind('.')), ".pt2");
+  files.push_back(path);
+  TARE_RETURN_IF_ERROR(WriteAnyProgramFile(rest, path));
+  return files;
+}
+
 int RunLower(const LowerOptions& options) {
   Session session;
   if (const ExitCode code = session.AddOpsFiles(options.ops_files); code != kExitOk) return code;
@@ -167,7 +193,12 @@ int RunLower(const LowerOptions& options) {
   const absl::StatusOr<LowerResult> result = LowerToTosa(*program, *target, run);
   if (!result.ok()) return Complain(options.file, result.status());
   const bool refused = !result->outside.empty() && !options.partial;
-  if (!options.output.empty() && !refused) {
+  std::vector<std::string> parts;
+  if (!options.output.empty() && !result->outside.empty() && options.partial) {
+    absl::StatusOr<std::vector<std::string>> files = WriteParts(*program, *result, options.output);
+    if (!files.ok()) return Complain(options.output, files.status());
+    parts = *std::move(files);
+  } else if (!options.output.empty() && !refused) {
     if (const absl::Status status = WriteAnyProgramFile(*program, options.output); !status.ok())
       return Complain(options.output, status);
   }
@@ -178,6 +209,7 @@ int RunLower(const LowerOptions& options) {
       for (const PassStats& stats : result->passes) Put(PassText(options, stats));
     if (options.explain) Put(OutsideText(*program, *result));
     Put(SummaryText(Summarize(*program)));
+    for (const std::string& part : parts) Put(absl::StrCat("wrote ", part, "\n"));
   }
   return refused ? Complain(options.file, LeftOutside(*program, *result)) : kExitOk;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backends/tosa/boundary.h"
+#include "backends/tosa/constraints.h"
 #include "backends/tosa/integer_edge.h"
 #include "backends/tosa/pass_list.h"
 #include "ir/status.h"
@@ -34,6 +35,11 @@ absl::StatusOr<LowerResult> LowerToTosa(Program& program, const TosaTarget& targ
                           program.verifiers.end());
   program.verifiers.push_back(target.spec);
   result.outside = FindOutside(program, target.spec);
+  const std::vector<Outside> unsupported = FindUnsupported(program, target.spec);
+  result.outside.insert(result.outside.end(), unsupported.begin(), unsupported.end());
+  const Graph& graph = program.main();
+  std::stable_sort(result.outside.begin(), result.outside.end(),
+                   [&](const Outside& a, const Outside& b) { return graph.Before(a.node, b.node); });
   return result;
 }
 

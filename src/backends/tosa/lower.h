@@ -15,8 +15,7 @@ namespace tare {
 
 struct LowerResult {
   std::vector<PassStats> passes;
-  std::vector<Outside> outside;  // nodes that are not TOSA, in program order; empty = the whole program is
-  int64_t boundary_ns = 0;       // time spent at the edge
+  std::vector<Outside> outside;  // nodes the target does not run, in program order; empty = the whole program fits
 };
 
 // Lowers the main graph of `program` in place. Nodes that cannot be lowered stay and are listed with a reason; an error

@@ -37,6 +37,7 @@ constexpr PassRow kTosaPasses[] = {
     {"lower-reduce", "Writes reductions as one REDUCE per axis.", MakeLowerReduce},
     {"lower-resize", "Writes upsampling as RESIZE in channels-last order.", MakeLowerResize},
     {"lower-roll", "Writes a roll as slices that change places.", MakeLowerRoll},
+    {"lower-select", "Writes where and masked_fill as SELECT.", MakeLowerSelect},
     {"lower-split", "Writes each part of a split as SLICE.", MakeLowerSplit},
     {"lower-table", "Writes functions of one quantised value as TABLE.", MakeLowerTable},
     {"merge-duplicates", "Merges nodes with the same op and arguments.", MakeMergeDuplicates},
@@ -45,6 +46,7 @@ constexpr PassRow kTosaPasses[] = {
      MakePropagateLayout},
     {"simplify-movement", "Joins and drops RESHAPE and TRANSPOSE.", MakeSimplifyMovement},
     {"sink-reshapes", "Moves reshapes below elementwise ops, where they meet other reshapes.", MakeSinkReshapes},
+    {"unshare-rescales", "Gives each user of a rescale to int32 a rescale of its own.", MakeUnshareRescales},
 };
 
 }  // namespace

@@ -24,6 +24,7 @@ absl::StatusOr<Pass> MakeLowerPad(Context& context, const PassOptions& options);
 absl::StatusOr<Pass> MakeLowerPool(Context& context, const PassOptions& options);
 absl::StatusOr<Pass> MakeLowerReduce(Context& context, const PassOptions& options);
 absl::StatusOr<Pass> MakeLowerResize(Context& context, const PassOptions& options);
+absl::StatusOr<Pass> MakeLowerSelect(Context& context, const PassOptions& options);
 absl::StatusOr<Pass> MakeLowerSplit(Context& context, const PassOptions& options);
 absl::StatusOr<Pass> MakeLowerTable(Context& context, const PassOptions& options);
 
@@ -43,5 +44,6 @@ absl::StatusOr<Pass> MakeMergeDuplicates(Context& context, const PassOptions& op
 absl::StatusOr<Pass> MakePropagateLayout(Context& context, const PassOptions& options);
 absl::StatusOr<Pass> MakeSimplifyMovement(Context& context, const PassOptions& options);
 absl::StatusOr<Pass> MakeSinkReshapes(Context& context, const PassOptions& options);
+absl::StatusOr<Pass> MakeUnshareRescales(Context& context, const PassOptions& options);
 
 }  // namespace tare

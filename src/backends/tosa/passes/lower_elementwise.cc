@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "backends/tosa/constants.h"
@@ -13,28 +14,51 @@ enum class Scaling : uint8_t {
   kHeadroom,  // 2 * the larger scale, divided by 2^20 (8 bits) or 2^12 (16 bits): room for the sum
   kSmaller,   // the smaller of the scales
   kProduct,   // each keeps its own, the result has the product
+  kNone,      // never on quantised values
 };
 
 struct ElementwiseRow {
   std::string_view aten;
   std::string_view tosa;
   Scaling scaling;
-  bool swapped = false;  // operands in the other order
-  bool negated = false;  // LOGICAL_NOT of the result
+  bool swapped = false;             // operands in the other order
+  bool negated = false;             // LOGICAL_NOT of the result
+  std::string_view bool_tosa = "";  // for bool operands, when it is another one
 };
 
 constexpr ElementwiseRow kRows[] = {
+    {"aten.__and__.Tensor", "BITWISE_AND", Scaling::kNone, false, false, "LOGICAL_AND"},
+    {"aten.__or__.Tensor", "BITWISE_OR", Scaling::kNone, false, false, "LOGICAL_OR"},
     {"aten.abs.default", "ABS", Scaling::kSmaller},
+    {"aten.add.Scalar", "ADD", Scaling::kHeadroom},
     {"aten.add.Tensor", "ADD", Scaling::kHeadroom},
+    {"aten.bitwise_and.Scalar", "BITWISE_AND", Scaling::kNone, false, false, "LOGICAL_AND"},
+    {"aten.bitwise_and.Tensor", "BITWISE_AND", Scaling::kNone, false, false, "LOGICAL_AND"},
+    {"aten.bitwise_or.Scalar", "BITWISE_OR", Scaling::kNone, false, false, "LOGICAL_OR"},
+    {"aten.bitwise_or.Tensor", "BITWISE_OR", Scaling::kNone, false, false, "LOGICAL_OR"},
+    {"aten.bitwise_xor.Scalar", "BITWISE_XOR", Scaling::kNone, false, false, "LOGICAL_XOR"},
+    {"aten.bitwise_xor.Tensor", "BITWISE_XOR", Scaling::kNone, false, false, "LOGICAL_XOR"},
+    {"aten.eq.Scalar", "EQUAL", Scaling::kSmaller},
     {"aten.eq.Tensor", "EQUAL", Scaling::kSmaller},
+    {"aten.ge.Scalar", "GREATER_EQUAL", Scaling::kSmaller},
     {"aten.ge.Tensor", "GREATER_EQUAL", Scaling::kSmaller},
+    {"aten.gt.Scalar", "GREATER", Scaling::kSmaller},
     {"aten.gt.Tensor", "GREATER", Scaling::kSmaller},
+    {"aten.le.Scalar", "GREATER_EQUAL", Scaling::kSmaller, true},
     {"aten.le.Tensor", "GREATER_EQUAL", Scaling::kSmaller, true},
+    {"aten.logical_and.default", "LOGICAL_AND", Scaling::kNone},
+    {"aten.logical_or.default", "LOGICAL_OR", Scaling::kNone},
+    {"aten.logical_xor.default", "LOGICAL_XOR", Scaling::kNone},
+    {"aten.lt.Scalar", "GREATER", Scaling::kSmaller, true},
     {"aten.lt.Tensor", "GREATER", Scaling::kSmaller, true},
     {"aten.maximum.default", "MAXIMUM", Scaling::kSmaller},
     {"aten.minimum.default", "MINIMUM", Scaling::kSmaller},
+    {"aten.mul.Scalar", "MUL", Scaling::kProduct},
     {"aten.mul.Tensor", "MUL", Scaling::kProduct},
+    {"aten.ne.Scalar", "EQUAL", Scaling::kSmaller, false, true},
     {"aten.ne.Tensor", "EQUAL", Scaling::kSmaller, false, true},
+    {"aten.rsub.Scalar", "SUB", Scaling::kHeadroom, true},
+    {"aten.sub.Scalar", "SUB", Scaling::kHeadroom},
     {"aten.sub.Tensor", "SUB", Scaling::kHeadroom},
 };
 
@@ -59,16 +83,27 @@ class LowerElementwise final : public RewritePass {
   std::span<const Op> targets() const override { return targets_; }
 
   absl::Status Rewrite(Node node, Rewriter& rw) const override {
-    const auto& [op, row] = rows_[std::find(targets_.begin(), targets_.end(), node.op()) - targets_.begin()];
+    auto [op, row] = rows_[std::find(targets_.begin(), targets_.end(), node.op()) - targets_.begin()];
     if (node.number("alpha").value_or(1.0) != 1.0) return absl::OkStatus();
     std::vector<Node> arguments = {node.arg("self")};
-    if (op != ops_.abs) arguments.push_back(node.arg("other"));
+    if (!arguments[0].has_value() || !arguments[0].is_tensor() || !node.is_tensor()) return absl::OkStatus();
+    std::optional<double> number;
+    if (op != ops_.abs) {
+      number = node.number("other");
+      if (!number.has_value()) arguments.push_back(node.arg("other"));
+    }
     for (const Node argument : arguments)
       if (!argument.has_value() || !argument.is_tensor()) return absl::OkStatus();
+    if (!row.bool_tosa.empty() && arguments[0].tensor().dtype == DType::kBool)
+      op = TosaOps::Find(rw.context(), row.bool_tosa);
     const std::optional<Site> site = SiteOf(qdq_, rw, node, arguments, SiteReach::kActivation);
     if (!site.has_value()) return absl::OkStatus();
     Emitter emit(rw, ops_, node);
-    Lower(emit, op, row, *site, node);
+    if (number.has_value()) {
+      WithNumber(emit, op, row, *site, *number, node);
+    } else {
+      Lower(emit, op, row, *site, node);
+    }
     return emit.Finish();
   }
 
@@ -86,6 +121,19 @@ class LowerElementwise final : public RewritePass {
     return row.negated ? emit.Insert(ops_.logical_not, {{"input1", made}}) : made;
   }
 
+  // A number beside a plain tensor becomes a constant of its dtype.
+  void WithNumber(Emitter& emit, Op op, const ElementwiseRow& row, const Site& site, double number, Node node) const {
+    const Node x = site.inputs[0].value;
+    if (site.quantised) return emit.Refuse("tosa_lower_c10", "a number beside a quantised value is not quantised");
+    const bool compares = node.tensor().dtype == DType::kBool && x.tensor().dtype != DType::kBool;
+    if (!compares && node.tensor().dtype != x.tensor().dtype)
+      return emit.Refuse("tosa_lower_c4", "operands of different dtypes");
+    if (!IsFloating(x.tensor().dtype) && number != std::floor(number))
+      return emit.Refuse("tosa_lower_c4", "operands of different dtypes");
+    const Node other = emit.Scalar("number", x.tensor().dtype, x.tensor().shape.size(), number);
+    emit.Replace(node, Apply(emit, op, row, {x, other}));
+  }
+
   void Lower(Emitter& emit, Op op, const ElementwiseRow& row, const Site& site, Node node) const {
     const size_t rank = node.tensor().shape.size();
     std::vector<Node> operands;
@@ -98,6 +146,7 @@ class LowerElementwise final : public RewritePass {
       emit.Replace(node, Apply(emit, op, row, operands));
       return;
     }
+    if (row.scaling == Scaling::kNone) return emit.Refuse("tosa_lower_c11", "no such op on quantised values");
     double common = 0, result = 1;
     for (const SiteInput& input : site.inputs) {
       if (!input.q->per_tensor()) return emit.Refuse("tosa_lower_c5", "an operand is quantised per channel");
