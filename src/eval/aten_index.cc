@@ -1,9 +1,9 @@
 // ATen's indexing. Source: torch/_refs/__init__.py, torch/_meta_registrations.py.
 #include <algorithm>
 #include <cstring>
-#include <numeric>
 #include <optional>
 
+#include "eval/aten_select.h"
 #include "eval/convert.h"
 #include "eval/elementwise.h"
 #include "eval/kernels.h"
@@ -66,105 +66,17 @@ absl::StatusOr<Value> IndexSelect(KernelCall& call) {
   return AsValue(Picked(call, x, axis, index.Reshaped(Extents{index.size()})));
 }
 
-// A mask stands for the positions where it is true: one index per axis of it.
-absl::Status AppendIndices(const KernelCall& call, const Tensor& index, std::vector<std::optional<Tensor>>& list) {
-  if (index.dtype() != DType::kBool) {
-    TARE_ASSIGN_OR_RETURN(Tensor wide, Converted(call, index, DType::kI64));
-    list.emplace_back(std::move(wide));
-    return absl::OkStatus();
-  }
-  const std::span<const uint8_t> mask = index.data<uint8_t>();
-  const int64_t count = std::count_if(mask.begin(), mask.end(), [](uint8_t v) { return v != 0; });
-  const Extents strides = ContiguousStrides(index.shape());
-  for (int axis = 0; axis < index.rank(); ++axis) {
-    TARE_ASSIGN_OR_RETURN(Tensor positions, call.Make(DType::kI64, Extents{count}));
-    int64_t to = 0;
-    for (size_t i = 0; i < mask.size(); ++i) {
-      if (mask[i] != 0)
-        positions.mutable_data<int64_t>()[to++] = static_cast<int64_t>(i) / strides[axis] % index.extent(axis);
-    }
-    list.emplace_back(std::move(positions));
-  }
-  return absl::OkStatus();
-}
-
-// Advanced indexing: element offsets of x that an index list names, row by row.
-struct Selection {
-  Extents shape;                 // of the result
-  std::vector<int64_t> offsets;  // of rows, in elements of the transposed x
-  int64_t row = 1;               // elements of a row
-  Tensor x;                      // indexed axes first
-  bool in_front = true;          // indexed axes come first in the result
-  size_t front = 0;              // else: kept axes before them
-  size_t broadcast_rank = 0;
-};
-
-absl::StatusOr<Selection> Select(KernelCall& call, const Tensor& x) {
-  std::vector<std::optional<Tensor>> list;
-  for (const Tensor* index : call.tensors("indices")) {
-    if (index == nullptr) {
-      list.emplace_back(std::nullopt);
-    } else {
-      TARE_RETURN_IF_ERROR(AppendIndices(call, *index, list));
-    }
-  }
-  TARE_RETURN_IF_ERROR(call.status());
-  if (list.size() > x.shape().size())
-    return InvalidError("eval_c16", call.op_name(), ": ", list.size(), " indices for ", Describe(x));
-  list.resize(x.shape().size());
-  Extents order, kept, indexed;
-  Extents common;
-  for (size_t i = 0; i < list.size(); ++i) {
-    (list[i] ? indexed : kept).push_back(static_cast<int64_t>(i));
-    if (!list[i]) continue;
-    TARE_ASSIGN_OR_RETURN(common, BroadcastShape(common, list[i]->shape()));
-  }
-  Selection s;
-  if (indexed.empty()) return InvalidError("eval_c16", call.op_name(), ": there is no index");
-  const bool adjacent = indexed.back() - indexed.front() + 1 == static_cast<int64_t>(indexed.size());
-  s.in_front = !adjacent;
-  s.front = adjacent ? static_cast<size_t>(indexed.front()) : 0;
-  s.broadcast_rank = common.size();
-  order = indexed;
-  order.insert(order.end(), kept.begin(), kept.end());
-  TARE_ASSIGN_OR_RETURN(s.x, Permuted(call, x, order));
-  for (const int64_t axis : kept) s.row *= x.extent(static_cast<int>(axis));
-  TARE_ASSIGN_OR_RETURN(const int64_t count, CountElements(common));
-  // As many offsets as the result has rows: counted like a tensor of them.
-  TARE_ASSIGN_OR_RETURN(Tensor offsets, call.Make(DType::kI64, common));
-  const Extents strides = ContiguousStrides(s.x.shape());
-  for (size_t k = 0; k < indexed.size(); ++k) {
-    TARE_ASSIGN_OR_RETURN(const Tensor expanded, Expanded(call, *list[indexed[k]], common));
-    for (int64_t i = 0; i < count; ++i) {
-      const int64_t extent = s.x.extent(static_cast<int>(k));
-      const std::optional<int64_t> at = Within(expanded.data<int64_t>()[i], extent);
-      if (!at) return Outside(call, expanded.data<int64_t>()[i], extent);
-      offsets.mutable_data<int64_t>()[i] += *at * strides[k];
-    }
-  }
-  s.offsets.assign(offsets.data<int64_t>().begin(), offsets.data<int64_t>().end());
-  s.shape = common;
-  for (const int64_t axis : kept) s.shape.push_back(x.extent(static_cast<int>(axis)));
-  return s;
-}
-
 absl::StatusOr<Value> Index(KernelCall& call) {
   const Tensor& x = call.tensor("self");
   TARE_RETURN_IF_ERROR(call.status());
-  TARE_ASSIGN_OR_RETURN(const Selection s, Select(call, x));
+  TARE_ASSIGN_OR_RETURN(const Selection s, SelectByIndices(call, x));
   TARE_ASSIGN_OR_RETURN(Tensor rows, call.Make(x.dtype(), s.shape));
   const int64_t bytes = ElementBytes(x.dtype());
   for (size_t i = 0; i < s.offsets.size(); ++i) {
     std::memcpy(rows.mutable_bytes().data() + i * s.row * bytes, s.x.bytes().data() + s.offsets[i] * bytes,
                 s.row * bytes);
   }
-  if (s.in_front || s.front == 0) return Value(std::move(rows));
-  // [common, before, after] to [before, common, after].
-  Extents perms;
-  for (size_t i = 0; i < s.front; ++i) perms.push_back(static_cast<int64_t>(s.broadcast_rank + i));
-  for (size_t i = 0; i < s.broadcast_rank; ++i) perms.push_back(static_cast<int64_t>(i));
-  for (size_t i = s.broadcast_rank + s.front; i < s.shape.size(); ++i) perms.push_back(static_cast<int64_t>(i));
-  return AsValue(Permuted(call, rows, perms));
+  return AsValue(s.FromRows(call, rows));
 }
 
 // result[i][j][k] = self[index[i][j][k]][j][k] for dim 0. visit(offset in self, offset in index).
@@ -214,6 +126,7 @@ absl::StatusOr<Value> Changed(const KernelCall& call, const Tensor& self, Write 
   return Value(std::move(result));
 }
 
+template <bool kAdd>
 absl::StatusOr<Value> ScatterFrom(KernelCall& call) {
   const Tensor& self = call.tensor("self");
   const Tensor& index = call.tensor("index");
@@ -230,12 +143,17 @@ absl::StatusOr<Value> ScatterFrom(KernelCall& call) {
       return InvalidError("eval_c16", call.op_name(), ": ", Describe(index), " exceeds ", Describe(values));
   }
   return Changed(call, self, [&](Tensor& result) {
-    const int64_t bytes = ElementBytes(self.dtype());
-    return ForEachIndexed(call, self, axis, index, [&](int64_t at, int64_t i) {
-      int64_t from = 0;
-      for (int k = 0; k < values.rank(); ++k) from += i / own[k] % index.extent(k) * strides[k];
-      std::memcpy(result.mutable_bytes().data() + at * bytes, values.bytes().data() + from * bytes, bytes);
-    });
+    const auto scatter = [&](auto tag) -> absl::StatusOr<Tensor> {
+      using T = typename decltype(tag)::type;
+      TARE_RETURN_IF_ERROR(ForEachIndexed(call, self, axis, index, [&](int64_t at, int64_t i) {
+        int64_t from = 0;
+        for (int k = 0; k < values.rank(); ++k) from += i / own[k] % index.extent(k) * strides[k];
+        T& to = result.mutable_data<T>()[at];
+        to = kAdd ? static_cast<T>(to + values.data<T>()[from]) : values.data<T>()[from];
+      }));
+      return result;
+    };
+    return VisitElements(self.dtype(), call.op_name(), scatter).status();
   });
 }
 
@@ -328,8 +246,9 @@ constexpr KernelRow kRows[] = {
     {"aten.gather.default", Gather},
     {"aten.index.Tensor", Index},
     {"aten.index_select.default", IndexSelect},
-    {"aten.scatter.src", ScatterFrom},
-    {"aten.scatter.value", ScatterFrom},
+    {"aten.scatter.src", ScatterFrom<false>},
+    {"aten.scatter.value", ScatterFrom<false>},
+    {"aten.scatter_add.default", ScatterFrom<true>},
     {"aten.select_scatter.default", SelectScatter},
     {"aten.slice_scatter.default", SliceScatter},
 };

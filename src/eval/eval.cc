@@ -82,7 +82,9 @@ class GraphRun {
         nesting_(nesting),
         values_(graph_.id_bound()),
         uses_(graph_.id_bound(), 0),
-        aliases_(graph_.id_bound()) {
+        aliases_(graph_.id_bound()),
+        as_strided_(context_.ops.Find("aten.as_strided.default")),
+        as_strided_copy_(context_.ops.Find("aten.as_strided_copy.default")) {
     for (const NodeId node : graph_.nodes()) {
       for (const NodeId operand : graph_.operands(node)) ++uses_[operand.index];
     }
@@ -180,6 +182,8 @@ class GraphRun {
       }
     }
     const std::vector<Value> operands = OperandsOf(node);
+    if ((op == as_strided_ || op == as_strided_copy_) && !OwnsItsOrder(node))
+      return UnimplementedError("eval_c19", "a view by strides of what is no dense row-major tensor");
     if (context_.ops.Has(op, kHigherOrder))
       return RunHigherOrder(evaluation_, context_.ops.Name(op), attrs, operands, nesting_);
     TARE_ASSIGN_OR_RETURN(Value value, CallKernel(context_, op, attrs, operands, graph_.quant(node), graph_.meta(node),
@@ -228,6 +232,14 @@ class GraphRun {
     return absl::OkStatus();
   }
 
+  // True when the first operand lies in its storage as its value lies here.
+  bool OwnsItsOrder(NodeId node) const {
+    const std::span<const NodeId> operands = graph_.operands(node);
+    if (operands.empty()) return false;
+    const Meta& meta = context_.metas.Get(graph_.meta(operands[0]));
+    return meta.kind == MetaKind::kTensor && meta.tensor.offset == 0 && IsContiguous(context_, meta.tensor);
+  }
+
   // True when `node` holds the last uses of `other`.
   bool OnlyUsedBy(NodeId other, NodeId node) const {
     uint32_t here = 0;
@@ -243,6 +255,7 @@ class GraphRun {
   std::vector<Value> values_;
   std::vector<uint32_t> uses_;
   Aliases aliases_;
+  Op as_strided_, as_strided_copy_;
 };
 
 }  // namespace

@@ -15,7 +15,8 @@ std::vector<KernelRow> Collect() {
         TosaResizeKernels(),      TosaSpectralKernels(),   TosaShapeKernels(),    AtenUnaryKernels(),
         AtenBinaryKernels(),      AtenViewKernels(),       AtenJoinKernels(),     AtenReduceKernels(),
         AtenNormKernels(),        AtenMatMulKernels(),     AtenConvKernels(),     AtenPoolKernels(),
-        AtenIndexKernels(),       AtenRnnKernels(),        QuantizedKernels()}) {
+        AtenIndexKernels(),       AtenRnnKernels(),        AtenScatterKernels(),  QuantizedKernels(),
+        SymbolicKernels()}) {
     rows.insert(rows.end(), family.begin(), family.end());
   }
   std::sort(rows.begin(), rows.end(), [](const KernelRow& a, const KernelRow& b) { return a.op < b.op; });

@@ -45,6 +45,8 @@ std::span<const KernelRow> AtenConvKernels();
 std::span<const KernelRow> AtenPoolKernels();
 std::span<const KernelRow> AtenIndexKernels();
 std::span<const KernelRow> AtenRnnKernels();
+std::span<const KernelRow> AtenScatterKernels();
 std::span<const KernelRow> QuantizedKernels();
+std::span<const KernelRow> SymbolicKernels();
 
 }  // namespace tare

@@ -86,13 +86,22 @@ class Running {
 
  private:
   ExitCode ReadInputs(const Program& program, std::vector<Value>& inputs) const {
-    std::vector<NodeId> placeholders;
+    // Files may be given for the inputs that are constants of the program, too; those are passed over.
+    std::vector<NodeId> placeholders, all;
     for (size_t i = 0; i < program.main().inputs().size(); ++i) {
-      if (i >= program.inputs.size() || program.inputs[i].kind == InputKind::kUser)
-        placeholders.push_back(program.main().inputs()[i]);
+      const InputKind kind = i < program.inputs.size() ? program.inputs[i].kind : InputKind::kUser;
+      if (kind == InputKind::kUser) placeholders.push_back(program.main().inputs()[i]);
+      if (kind == InputKind::kUser || kind == InputKind::kConstantInput) all.push_back(program.main().inputs()[i]);
     }
-    for (size_t i = 0; i < options_.inputs.size(); ++i) {
-      const std::string& file = options_.inputs[i];
+    std::vector<std::string> files;
+    for (size_t i = 0, next = 0; i < options_.inputs.size(); ++i) {
+      const bool user = next < placeholders.size() && i < all.size() && all[i] == placeholders[next];
+      if (options_.inputs.size() == all.size() && !user) continue;
+      next += user ? 1 : 0;
+      files.push_back(options_.inputs[i]);
+    }
+    for (size_t i = 0; i < files.size(); ++i) {
+      const std::string& file = files[i];
       absl::StatusOr<Tensor> tensor = ReadTensor(file);
       if (!tensor.ok()) return ComplainOfInput(file, tensor.status());
       if (i < placeholders.size()) {
@@ -158,6 +167,7 @@ class Running {
       // As files hold them.
       Tensor got = outputs_[i].tensor;
       if (got.dtype() == DType::kI48) got = got.Viewed(DType::kI64);
+      if (got.dtype() == DType::kBF16 && want->dtype() == DType::kU16) got = got.Viewed(DType::kU16);
       differences.push_back(Compare(got, *want, options_.tolerance));
       wanted.push_back(*std::move(want));
       if (!differences.back().same_type || differences.back().beyond > 0) code = kExitNo;

@@ -85,6 +85,7 @@ absl::StatusOr<Tensor> AsStated(const Tensor& tensor, const Meta& meta) {
   const DType stated = meta.tensor.dtype;
   if (tensor.dtype() == DType::kI64 && (stated == DType::kI48 || stated == DType::kShape)) return tensor.Viewed(stated);
   if (tensor.dtype() == DType::kI8 && stated == DType::kI4) return tensor.Viewed(stated);
+  if (tensor.dtype() == DType::kU16 && stated == DType::kBF16) return tensor.Viewed(stated);
   if (tensor.dtype() == DType::kI64 && stated == DType::kI32) {
     TARE_ASSIGN_OR_RETURN(Tensor narrow, Tensor::Make(stated, tensor.shape(), nullptr));
     for (int64_t i = 0; i < tensor.size(); ++i) {

@@ -16,7 +16,7 @@ absl::StatusOr<Tensor> ReadTensor(std::string_view path);
 absl::Status WriteTensor(const Tensor& tensor, std::string_view path);
 
 // A tensor read from a file as the placeholder wants it: int64 as i48 or, when all elements fit, as i32,
-// int8 as i4. Others are left. Errors: InvalidArgument [run_c4] an element that does not fit.
+// int8 as i4, uint16 as bf16. Others are left. Errors: InvalidArgument [run_c4] an element that does not fit.
 absl::StatusOr<Tensor> AsStated(const Tensor& tensor, const Meta& meta);
 
 // round(x / scale) + zero point, ties to even, within [qmin, qmax]; and back, in f32. One scale only.
