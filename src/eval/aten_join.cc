@@ -328,6 +328,7 @@ constexpr KernelRow kRows[] = {
     {"aten.flip.default", Flip},
     {"aten.full.default", Full},
     {"aten.full_like.default", FullLike},
+    {"aten.new_empty.default", Constant<0>},
     {"aten.new_full.default", Full},
     {"aten.new_ones.default", Constant<1>},
     {"aten.new_zeros.default", Constant<0>},

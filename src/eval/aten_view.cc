@@ -279,6 +279,12 @@ absl::StatusOr<Value> SymSize(KernelCall& call) {
   return Value::Int(x.extent(axis));
 }
 
+absl::StatusOr<Value> SymNumel(KernelCall& call) {
+  const Tensor& x = call.tensor("self");
+  TARE_RETURN_IF_ERROR(call.status());
+  return Value::Int(x.size());
+}
+
 // Checks hold in a program that was exported.
 absl::StatusOr<Value> Nothing(KernelCall&) { return Value(); }
 
@@ -312,6 +318,7 @@ constexpr KernelRow kRows[] = {
     {"aten.squeeze.dims", Squeeze},
     {"aten.sym_constrain_range.default", Nothing},
     {"aten.sym_constrain_range_for_size.default", Nothing},
+    {"aten.sym_numel.default", SymNumel},
     {"aten.sym_size.int", SymSize},
     {"aten.t.default", MatrixTranspose},
     {"aten.to.device", ToDType},

@@ -41,10 +41,7 @@ Value KernelCall::Resolve(const AttrValue& attr) const {
     }
     case AttrKind::kList: {
       std::vector<Value> items;
-      for (const AttrValue& item : attr.items()) {
-        // No deeper: no schema has lists of lists but SymInt[][], whose kernels look for themselves.
-        items.push_back(item.kind == AttrKind::kList ? Value() : Resolve(item));
-      }
+      for (const AttrValue& item : attr.items()) items.push_back(Resolve(item));  // readers bound the nesting
       return Value::List(std::move(items));
     }
     default:
@@ -182,6 +179,21 @@ std::vector<int64_t> KernelCall::ints(std::string_view name) {
     list.push_back(item.integer);
   }
   return list;
+}
+
+std::vector<std::vector<int64_t>> KernelCall::int_lists(std::string_view name) {
+  std::vector<std::vector<int64_t>> lists;
+  const Value value = Get(name);
+  if (value.kind != ValueKind::kList) Wrong(name, "a list of shapes");
+  for (const Value& list : value.items) {
+    if (list.kind != ValueKind::kList) Wrong(name, "a list of shapes");
+    lists.emplace_back();
+    for (const Value& item : list.items) {
+      if (item.kind != ValueKind::kInt) Wrong(name, "a list of shapes");
+      lists.back().push_back(item.integer);
+    }
+  }
+  return lists;
 }
 
 std::vector<int64_t> KernelCall::ints(std::string_view name, size_t count) {

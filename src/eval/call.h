@@ -51,10 +51,11 @@ class KernelCall {
   bool flag(std::string_view name);
   Number number(std::string_view name);
   std::string_view text(std::string_view name);
-  std::optional<DType> dtype(std::string_view name);               // f32 for f16 and bf16: see half.h
-  std::vector<int64_t> ints(std::string_view name);                // a list, the value of a shape, or a bare integer
-  std::vector<double> reals(std::string_view name);                // float[]
-  std::vector<int64_t> ints(std::string_view name, size_t count);  // exactly so many
+  std::optional<DType> dtype(std::string_view name);  // f32 for f16 and bf16: see half.h
+  std::vector<int64_t> ints(std::string_view name);   // a list, the value of a shape, or a bare integer
+  std::vector<std::vector<int64_t>> int_lists(std::string_view name);  // SymInt[][]
+  std::vector<double> reals(std::string_view name);                    // float[]
+  std::vector<int64_t> ints(std::string_view name, size_t count);      // exactly so many
   // An axis of `rank` axes, negative ones counted from the end. An axis of rank 0 may be 0 or -1.
   int axis(std::string_view name, int rank);
   absl::Status status() const { return status_; }

@@ -96,7 +96,8 @@ class GraphRun {
       return InvalidError("eval_c4", inputs.size(), " inputs for a graph of ", placeholders.size());
     for (size_t i = 0; i < inputs.size(); ++i) {
       const NodeId node = placeholders[i];
-      if (!Fits(context_, graph_.meta(node), inputs[i])) {
+      // Tokens and inputs that the program knows without being told have no value.
+      if (inputs[i].kind != ValueKind::kNone && !Fits(context_, graph_.meta(node), inputs[i])) {
         return WithNode(InvalidError("eval_c4", "input %", graph_.NameOf(node), " is ", Describe(inputs[i]),
                                      " where the program states ", PrintMeta(context_, graph_.meta(node))),
                         node);

@@ -77,6 +77,13 @@ absl::StatusOr<Value> SliceShape(KernelCall& call) {
   return ShapeValue(std::span(x).subspan(start[0], size[0]));
 }
 
+absl::StatusOr<Value> ConcatShape(KernelCall& call) {
+  std::vector<int64_t> joined;
+  for (const std::vector<int64_t>& shape : call.int_lists("shape_list"))
+    joined.insert(joined.end(), shape.begin(), shape.end());
+  return ShapeValue(joined);
+}
+
 absl::StatusOr<Value> AssertEqual(KernelCall& call) {
   const std::vector<int64_t> a = call.ints("input1"), b = call.ints("input2");
   const bool broadcast = call.flag("allow_broadcast");
@@ -92,6 +99,7 @@ absl::StatusOr<Value> AssertEqual(KernelCall& call) {
 constexpr KernelRow kRows[] = {
     {"tosa.ADD_SHAPE.default", Binary<Kind::kAdd>},
     {"tosa.ASSERT_EQUAL_SHAPE.default", AssertEqual},
+    {"tosa.CONCAT_SHAPE.default", ConcatShape},
     {"tosa.CONST_SHAPE.default", ConstShape},
     {"tosa.DIM.default", DimOf},
     {"tosa.DIV_CEIL_SHAPE.default", Binary<Kind::kDivCeil>},

@@ -32,6 +32,25 @@ const QuantParams* ParamsOf(const Program& program, NodeId node, int index) {
   return &record.operands[index];
 }
 
+// A number as a tensor without axes; an empty tensor for what is none.
+absl::StatusOr<Tensor> TensorOf(const Value& value) {
+  const bool real = value.kind == ValueKind::kFloat, truth = value.kind == ValueKind::kBool;
+  if (value.kind == ValueKind::kTensor) return value.tensor;
+  if (!real && !truth && value.kind != ValueKind::kInt) return Tensor();
+  TARE_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Make(real    ? DType::kF64
+                                                    : truth ? DType::kBool
+                                                            : DType::kI64,
+                                                    {}, nullptr));
+  if (real) {
+    tensor.mutable_data<double>()[0] = value.real;
+  } else if (truth) {
+    tensor.mutable_data<uint8_t>()[0] = value.integer != 0;
+  } else {
+    tensor.mutable_data<int64_t>()[0] = value.integer;
+  }
+  return tensor;
+}
+
 // One of the user's outputs.
 struct Output {
   size_t index = 0;  // among the user's
@@ -129,9 +148,10 @@ class Running {
     for (size_t i = 0; i < result.outputs.size(); ++i) {
       if (i < program.outputs.size() && program.outputs[i].kind != OutputKind::kUser) continue;
       const size_t index = next++;
-      const Value& value = result.outputs[i];
-      if (value.kind != ValueKind::kTensor) continue;
-      Tensor tensor = value.tensor;
+      absl::StatusOr<Tensor> computed = TensorOf(result.outputs[i]);
+      if (!computed.ok()) return Complain(options_.file, computed.status());
+      Tensor tensor = *std::move(computed);
+      if (result.outputs[i].kind == ValueKind::kNone || result.outputs[i].kind == ValueKind::kList) continue;
       const QuantParams* params = ParamsOf(program, program.main().last(), static_cast<int>(i));
       if (options_.quantize && params != nullptr && IsInteger(tensor.dtype())) {
         absl::StatusOr<Tensor> real = Dequantize(tensor, *params);
