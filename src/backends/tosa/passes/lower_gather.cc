@@ -125,7 +125,11 @@ class LowerGather final : public RewritePass {
     const std::vector<int64_t> one_row = {1, count};
     Node flat = indices;
     if (index_shape != one_row) {
-      if (emit.rewriter().Infer(ops_.reshape, {{"input1", indices}, {"shape", one_row}}).ok()) {
+      const Constant* constant = indices.constant();
+      const auto known = constant == nullptr ? std::nullopt : ReadIntegers(emit.rewriter().context(), *constant);
+      if (known.has_value()) {
+        flat = emit.Integers("indices", DType::kI32, one_row, *known);
+      } else if (emit.rewriter().Infer(ops_.reshape, {{"input1", indices}, {"shape", one_row}}).ok()) {
         flat = emit.Reshape(indices, one_row);
       } else if (index_shape.size() == 2 && batch == 1 && node.op() == embedding_) {
         const Node table = emit.Reshape(values, std::vector<int64_t>{1, shape[0], row});
@@ -136,8 +140,21 @@ class LowerGather final : public RewritePass {
       }
     }
     if (node.op() == index_) flat = Wrapped(emit, flat, extent);
-    if (batch != 1) flat = emit.Insert(ops_.tile, {{"input1", flat}, {"multiples", std::vector<int64_t>{batch, 1}}});
+    if (batch != 1) flat = Repeated(emit, flat, batch);
     return Gather(emit, emit.Reshape(values, std::vector<int64_t>{batch, extent, row}), flat);
+  }
+
+  // The same row `times` times. Constants are repeated here: the FP profile alone does not tile integers.
+  Node Repeated(Emitter& emit, Node row, int64_t times) const {
+    if (!emit.ok()) return Node();
+    const Constant* constant = row.constant();
+    const auto known = constant == nullptr ? std::nullopt : ReadIntegers(emit.rewriter().context(), *constant);
+    const auto count = static_cast<int64_t>(known.has_value() ? known->size() : 0);
+    if (!known.has_value() || count == 0 || times > kMaxIndices / count)
+      return emit.Insert(ops_.tile, {{"input1", row}, {"multiples", std::vector<int64_t>{times, 1}}});
+    std::vector<int64_t> all;
+    for (int64_t i = 0; i < times; ++i) all.insert(all.end(), known->begin(), known->end());
+    return emit.Integers("indices", DType::kI32, std::vector<int64_t>{times, count}, all);
   }
 
   // gather along the last dim; dims before it are the same in both.
@@ -159,9 +176,13 @@ class LowerGather final : public RewritePass {
     if (!emit.ok()) return Node();
     const Constant* constant = indices.constant();
     if (constant != nullptr) {
-      const auto known = ReadIntegers(emit.rewriter().context(), *constant);
-      if (known.has_value() && std::all_of(known->begin(), known->end(), [](int64_t i) { return i >= 0; }))
-        return indices;
+      auto known = ReadIntegers(emit.rewriter().context(), *constant);
+      if (known.has_value()) {
+        if (std::all_of(known->begin(), known->end(), [](int64_t i) { return i >= 0; })) return indices;
+        for (int64_t& index : *known) index += index < 0 ? extent : 0;
+        const std::vector<int64_t> shape = emit.ShapeOf(indices);
+        return emit.Integers("indices", DType::kI32, shape, *known);
+      }
     }
     TensorMath math(emit);
     const Node negative = math.Binary("GREATER", math.Number(indices, 0), indices);

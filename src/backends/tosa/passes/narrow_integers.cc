@@ -56,8 +56,12 @@ class NarrowIntegers final : public GraphPass {
 
   absl::Status NarrowInput(Node input, Node first, Rewriter& rw) const {
     if (rw.StorageOf(input).mutated || !StaticShape(input.tensor()).has_value()) return absl::OkStatus();
-    for (const Node user : input.users())
-      if (user.op() == op::output || user.op() == copy_) return absl::OkStatus();
+    bool narrow_already = true;
+    for (const Node user : input.users()) {
+      if (user.op() == op::output) return absl::OkStatus();
+      narrow_already = narrow_already && user.op() == copy_ && user.tensor().dtype == DType::kI32;
+    }
+    if (narrow_already) return absl::OkStatus();
     TARE_ASSIGN_OR_RETURN(const Node narrow,
                           rw.InsertBefore(first, copy_, {{"self", input}, {"dtype", AttrValue::OfDType(DType::kI32)}}));
     return rw.ReplaceUses(input, narrow);
