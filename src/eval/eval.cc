@@ -82,7 +82,6 @@ class GraphRun {
         nesting_(nesting),
         values_(graph_.id_bound()),
         uses_(graph_.id_bound(), 0),
-        aliases_(graph_.id_bound()),
         as_strided_(context_.ops.Find("aten.as_strided.default")),
         as_strided_copy_(context_.ops.Find("aten.as_strided_copy.default")) {
     for (const NodeId node : graph_.nodes()) {
@@ -220,9 +219,9 @@ class GraphRun {
       written = graph_.operands(node)[attr.value.operand];
     }
     if (!written.has_value()) return UnimplementedError("eval_c11", "what is written is not known");
-    for (const NodeId other : graph_.nodes()) {
-      if (other == node) break;
-      if (uses_[other.index] == 0 || !aliases_.SameStorage(other, written)) continue;
+    std::vector<NodeId>& members = aliases_.MembersWith(written);
+    std::erase_if(members, [&](NodeId other) { return uses_[other.index] == 0; });
+    for (const NodeId other : members) {
       if (aliases_.SameValue(other, written)) {
         values_[other.index] = value;
       } else if (!OnlyUsedBy(other, node)) {

@@ -37,19 +37,35 @@ absl::StatusOr<Value> RunHigherOrder(Evaluation& evaluation, std::string_view op
 // within it a class of nodes that name the whole of it alike, such as %x and relu_(%x).
 class Aliases {
  public:
-  explicit Aliases(uint32_t id_bound) : same_(id_bound), storage_(id_bound) {
-    for (uint32_t i = 0; i < id_bound; ++i) same_[i] = storage_[i] = i;
+  void View(NodeId view, NodeId base) { Join(view, base, view.index); }
+  void Same(NodeId result, NodeId base) { Join(result, base, ClassOf(base)); }
+  bool SameValue(NodeId a, NodeId b) const { return ClassOf(a) == ClassOf(b); }
+  // Nodes of the storage of `node`, itself included, in the order they joined. The caller may drop entries.
+  std::vector<NodeId>& MembersWith(NodeId node) {
+    std::vector<NodeId>& members = members_[StorageOf(node)];
+    if (members.empty()) members.push_back(node);
+    return members;
   }
-  void View(NodeId view, NodeId base) { storage_[view.index] = storage_[base.index]; }
-  void Same(NodeId result, NodeId base) {
-    View(result, base);
-    same_[result.index] = same_[base.index];
-  }
-  bool SameStorage(NodeId a, NodeId b) const { return storage_[a.index] == storage_[b.index]; }
-  bool SameValue(NodeId a, NodeId b) const { return same_[a.index] == same_[b.index]; }
 
  private:
-  std::vector<uint32_t> same_, storage_;
+  struct Entry {
+    uint32_t storage, same;
+  };
+  uint32_t StorageOf(NodeId node) const {
+    const auto it = entries_.find(node.index);
+    return it == entries_.end() ? node.index : it->second.storage;
+  }
+  uint32_t ClassOf(NodeId node) const {
+    const auto it = entries_.find(node.index);
+    return it == entries_.end() ? node.index : it->second.same;
+  }
+  void Join(NodeId node, NodeId base, uint32_t same) {
+    MembersWith(base).push_back(node);
+    entries_[node.index] = {StorageOf(base), same};
+  }
+
+  absl::flat_hash_map<uint32_t, Entry> entries_;  // of nodes that joined another's storage
+  absl::flat_hash_map<uint32_t, std::vector<NodeId>> members_;
 };
 
 }  // namespace tare

@@ -94,5 +94,10 @@ TEST_CASE("inputs, sizes and memory are checked") {
   std::string chain = "graph main(%x: f32[1000]) { %y0 = aten.neg.default(%x) : f32[1000]\n";
   for (int i = 1; i < 50; ++i) absl::StrAppend(&chain, "%y", i, " = aten.neg.default(%y", i - 1, ") : f32[1000]\n");
   chain += "%s = aten.amax.default(%y49) : f32[] return %s }";
+  // Writing again and again to one storage costs as much each time.
+  std::string writes = "graph main(%x: f32[1]) { %y0 = aten.clone.default(%x) : f32[1]\n";
+  for (int i = 1; i < 20000; ++i) absl::StrAppend(&writes, "%y", i, " = aten.neg_.default(%y", i - 1, ") : f32[1]\n");
+  writes += "return %y19999, %y0 }";
+  CHECK_EQ(run(writes, {Value(ParseTensor("f32[1] 3.0").value())}, 1 << 20), "f32[1] -3; f32[1] -3");
   CHECK_EQ(run(chain, {Value(ParseTensor("f32[1000] 3.0").value())}, 9000), "f32[] 3");
 }
