@@ -65,6 +65,9 @@ class Comparison {
   // New storage may begin anywhere: torch answers 0 where it remembers a call, the operand's offset else.
   void TakeNewStorage() { has_new_storage_ = true; }
 
+  // Results may be the last of stacked iterates: torch stacks what a loop carries where it records gradients.
+  void TakeStackedIterates() { stacks_iterates_ = true; }
+
   bool Same(MetaId stated, MetaId derived) {
     if (SameMeta(context(), stated, derived)) return true;
     const Meta& a = context().metas.Get(stated);
@@ -112,7 +115,21 @@ class Comparison {
       if (a.shape[i] == 1 || SameDim(a.strides[i], b.strides[i])) continue;
       if (!SameWhereElementsAre(a.shape, a.strides[i], b.strides[i])) return false;
     }
-    return SameDim(a.offset, b.offset) || ((OffsetsAreUnknown() || has_new_storage_) && a.offset == 0);
+    if (SameDim(a.offset, b.offset) || ((OffsetsAreUnknown() || has_new_storage_) && a.offset == 0)) return true;
+    return stacks_iterates_ && IsLastIterate(a);
+  }
+
+  // The offset is (u - 1) * numel, u the number of iterations.
+  bool IsLastIterate(const TensorMeta& stated) const {
+    if (stated.offset.is_static() || !stated.offset.is_valid()) return false;
+    SymStore& syms = context().syms;
+    Dim numel = Dim::Static(1);
+    for (const Dim dim : stated.shape) numel = syms.Mul(numel, dim);
+    for (const ExprId symbol : syms.Symbols(stated.offset.expr())) {
+      const Dim begin = syms.Mul(numel, syms.Sub(syms.ToDim(symbol), Dim::Static(1)));
+      if (IsUnbackedSymbol(symbol) && syms.Equal(stated.offset, begin, program_.facts.get()) == Tri::kYes) return true;
+    }
+    return false;
   }
 
   // Strides mean something only where every extent is at least 1.
@@ -168,6 +185,7 @@ class Comparison {
   const Program& program_;
   bool mints_ = false;
   bool has_new_storage_ = false;
+  bool stacks_iterates_ = false;
   std::shared_ptr<const Facts> guarded_facts_;      // the program's and the guards; null where there are none
   absl::flat_hash_map<ExprId, ExprId> stands_for_;  // minted symbol -> stated symbol
 };
@@ -175,7 +193,11 @@ class Comparison {
 class Checker {
  public:
   Checker(const Program& program, Inferrer& inferrer)
-      : program_(program), context_(*program.context), inferrer_(inferrer), bodies_(program) {}
+      : program_(program),
+        context_(*program.context),
+        inferrer_(inferrer),
+        bodies_(program),
+        while_loop_(program.context->ops.Find("higher_order.while_loop")) {}
 
   CheckReport Run() {
     inferrer_.UseFacts(program_.facts);
@@ -269,6 +291,7 @@ class Checker {
     Comparison comparison = answer.minted ? Comparison(program_, operands_) : Comparison(program_);
     comparison.TakeGuards(answer.guards);
     if (answer.alias_of < 0 && !context_.ops.Has(op, kView)) comparison.TakeNewStorage();
+    if (op == while_loop_ && NeedsGradient(node)) comparison.TakeStackedIterates();
     for (size_t i = 0; i < std::max(stated.size(), derived.size()); ++i) {
       const MetaId a = i < stated.size() ? stated[i] : MetaId{};
       const MetaId b = i < derived.size() ? derived[i] : MetaId{};
@@ -289,6 +312,11 @@ class Checker {
     }
   }
 
+  bool NeedsGradient(NodeId node) const {
+    const absl::flat_hash_set<NodeId>& needing = program_.graphs[graph_id_.index].requires_grad;
+    return std::ranges::any_of(graph().operands(node), [&](NodeId operand) { return needing.contains(operand); });
+  }
+
   bool IsUnusedNumber(MetaId stated, MetaId derived) const {
     const MetaKind kind = context_.metas.Get(derived).kind;
     return context_.metas.Get(stated).kind == MetaKind::kNone &&
@@ -303,6 +331,7 @@ class Checker {
   Context& context_;
   Inferrer& inferrer_;
   ProgramBodies bodies_;
+  const Op while_loop_;  // no value where the op is unknown
   GraphId graph_id_;
   std::vector<MetaId> operands_;
   CheckReport report_;

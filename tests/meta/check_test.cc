@@ -143,6 +143,22 @@ TEST_CASE("a constant is what its placeholder says") {
   });
 }
 
+TEST_CASE("where a loop records gradients its results are the last of stacked iterates") {
+  constexpr std::string_view kText =
+      "symbols { u0 unbacked in [1,inf] }\n"
+      "graph main(%w: f32[4], %x: f32[2,4]) {\n"
+      "  %r = higher_order.while_loop(@go_on, @body, [%x], [%w]) : (f32[2,4]@(8*u0-8))\n  return %x\n}\n"
+      "graph go_on(%x: f32[2,4], %w: f32[4]) { %c = aten.any.default(%x) : bool[] return %c }\n"
+      "graph body(%x: f32[2,4], %w: f32[4]) { %y = aten.mul.Tensor(%x, %w) : f32[2,4] return %y }\n";
+  const auto context = MakeContext();
+  absl::StatusOr<Program> program = ParseProgram(*context, kText, nullptr);
+  REQUIRE(program.ok());
+  const auto inferrer = MakeInferrer(*context, {});
+  CHECK_EQ(CheckProgram(*program, *inferrer).different, 1);
+  program->graphs[0].requires_grad.insert(program->main().inputs()[0]);
+  CHECK_EQ(CheckProgram(*program, *inferrer).different, 0);
+}
+
 TEST_CASE("a body under autocast casts what its ops read") {
   constexpr std::string_view kBody =
       "graph body(%x: f32[2,3], %w: f32[4,3]) { %y = aten.linear.default(%x, %w) : bf16[2,4] %z = "
