@@ -276,8 +276,9 @@ class Compiler {
       for (const auto& [key, node] : *table) {
         const auto* text = node.as_string();
         if (text == nullptr) return Error("rule_c6", PlaceOf(node), "`with` must be a table of texts");
-        const bool known = std::any_of(with_.begin(), with_.end(), [&](const auto& p) { return p.first == key.str(); });
-        if (!known) with_.emplace_back(std::string(key.str()), text->get());
+        const std::string name(key.str());  // clang 14 captures no structured binding
+        const bool known = std::any_of(with_.begin(), with_.end(), [&](const auto& p) { return p.first == name; });
+        if (!known) with_.emplace_back(name, text->get());
       }
     }
     return absl::OkStatus();
