@@ -163,7 +163,8 @@ absl::StatusOr<Program> ExtractRegion(const Program& program, const Region& regi
   }
   const NamedAttr args[] = {{"args", AttrValue::List(values)}};
   QuantRecord record;
-  record.operands = params;
+  if (std::any_of(params.begin(), params.end(), [](const QuantParams& p) { return !p.scales.empty(); }))
+    record.operands = params;
   edit.Append(
       {op::output, context.attrs.Intern(args), context.metas.None(), context.quants.Intern(record), LocId{}, operands},
       "output");

@@ -35,6 +35,7 @@ constexpr PassRow kTosaPasses[] = {
     {"lower-pool", "Writes pooling in channels-last order.", MakeLowerPool},
     {"lower-recurrent", "Writes lstm, gru and rnn step by step.", MakeLowerRecurrent},
     {"lower-reduce", "Writes reductions as one REDUCE per axis.", MakeLowerReduce},
+    {"lower-requantize", "Writes a quantize of a dequantize as RESCALE.", MakeLowerRequantize},
     {"lower-resize", "Writes upsampling as RESIZE in channels-last order.", MakeLowerResize},
     {"lower-roll", "Writes a roll as slices that change places.", MakeLowerRoll},
     {"lower-select", "Writes where and masked_fill as SELECT.", MakeLowerSelect},

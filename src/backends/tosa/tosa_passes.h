@@ -23,6 +23,7 @@ absl::StatusOr<Pass> MakeLowerNormalization(Context& context, const PassOptions&
 absl::StatusOr<Pass> MakeLowerPad(Context& context, const PassOptions& options);
 absl::StatusOr<Pass> MakeLowerPool(Context& context, const PassOptions& options);
 absl::StatusOr<Pass> MakeLowerReduce(Context& context, const PassOptions& options);
+absl::StatusOr<Pass> MakeLowerRequantize(Context& context, const PassOptions& options);
 absl::StatusOr<Pass> MakeLowerResize(Context& context, const PassOptions& options);
 absl::StatusOr<Pass> MakeLowerSelect(Context& context, const PassOptions& options);
 absl::StatusOr<Pass> MakeLowerSplit(Context& context, const PassOptions& options);

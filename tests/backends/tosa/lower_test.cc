@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "absl/strings/str_cat.h"
+#include "backends/tosa/partition.h"
 #include "backends/tosa/summary.h"
 #include "doctest/doctest.h"
 #include "formats/program_file.h"
@@ -106,6 +107,74 @@ TEST_CASE("float networks become whole TOSA programs") {
     CHECK(lowered.result.outside.empty());
     CHECK_EQ(OpsText(lowered.summary), ops);
   }
+}
+
+// Lowers a text whole and gives what is left outside, "%name check_id" a line.
+std::string OutsideOf(std::string_view text, std::string_view target) {
+  const std::unique_ptr<Context> context = MakeContext();
+  absl::StatusOr<Program> program = ParseProgram(*context, text);
+  REQUIRE_MESSAGE(program.ok(), program.status().ToString());
+  const absl::StatusOr<LowerResult> result = LowerToTosa(*program, *FindTosaTarget(target));
+  REQUIRE_MESSAGE(result.ok(), result.status().ToString());
+  std::string lines;
+  for (const Outside& outside : result->outside)
+    absl::StrAppend(&lines, outside.check_id, " ",
+                    std::string(program->context->ops.Name(program->main().op(outside.node))), "\n");
+  return lines;
+}
+
+TEST_CASE("what cannot be lowered is named") {
+  constexpr std::string_view kFloat = R"(graph main(%x: f32[2,3]) {
+  %y = aten.relu.default(%x) : f32[2,3]
+  return %y
+})";
+  CHECK_EQ(OutsideOf(kFloat, "tosa-1.0+int"), "tosa_legal_c4 aten.clamp.default\n");
+  CHECK_EQ(OutsideOf(kFloat, "tosa-1.0+fp"), "");
+  CHECK_EQ(OutsideOf(R"(graph main(%x: f32[s0,3]) {
+  %y = aten.relu.default(%x) : f32[s0,3]
+  return %y
+})",
+                     "tosa-1.0+int"),
+           "tosa_legal_c2 aten.clamp.default\n");
+}
+
+TEST_CASE("what Ethos-U55 cannot run is named") {
+  constexpr std::string_view kResize = R"(graph main(%x: i8[1,2,4,4]) {
+  %d = quantized_decomposed.dequantize_per_tensor.default(%x, scale=0.5, zero_point=-3, quant_min=-128, quant_max=127, dtype=i8) : f32[1,2,4,4]
+  %y = aten.upsample_bilinear2d.vec(%d, output_size=[8,8], align_corners=false) : f32[1,2,8,8]
+  %q = quantized_decomposed.quantize_per_tensor.default(%y, scale=0.5, zero_point=-3, quant_min=-128, quant_max=127, dtype=i8) : i8[1,2,8,8]
+  return %q
+})";
+  CHECK_EQ(OutsideOf(kResize, "ethos-u55-128"), "ethos_u_c8 tosa.RESIZE.default\n");
+  CHECK_EQ(OutsideOf(kResize, "ethos-u85-256"), "");
+}
+
+TEST_CASE("regions do not depend on their own results") {
+  const std::unique_ptr<Context> context = MakeContext();
+  absl::StatusOr<Program> program = ParseProgram(*context, R"(graph main(%x: f32[2,3]) {
+  %a = aten.relu.default(%x) : f32[2,3]
+  %b = aten.special_bessel_j0.default(%a) : f32[2,3]
+  %c = aten.add.Tensor(%a, %b) : f32[2,3]
+  return %c, %b
+})");
+  REQUIRE_MESSAGE(program.ok(), program.status().ToString());
+  const absl::StatusOr<LowerResult> result = LowerToTosa(*program, *FindTosaTarget("tosa-1.0+fp"));
+  REQUIRE_MESSAGE(result.ok(), result.status().ToString());
+  const std::vector<Region> regions = PartitionRegions(*program, result->outside);
+  REQUIRE_EQ(regions.size(), 2);
+  CHECK_EQ(regions[0].nodes.size(), 1);
+  CHECK_EQ(regions[0].outputs.size(), 1);
+  CHECK_EQ(regions[1].inputs.size(), 2);
+  const absl::StatusOr<Program> part = ExtractRegion(*program, regions[1]);
+  REQUIRE_MESSAGE(part.ok(), part.status().ToString());
+  CHECK_EQ(PrintProgram(*context, *part), R"(graph main(%CLAMP: f32[2,3], %b: f32[2,3]) {
+  %ADD = tosa.ADD.default(%CLAMP, %b) : f32[2,3]
+  return %ADD
+}
+)");
+  const Region rest = RestOf(*program, regions);
+  CHECK_EQ(rest.nodes.size(), 1);
+  CHECK_EQ(rest.inputs.size(), 1);
 }
 
 TEST_CASE("targets by name") {
