@@ -30,4 +30,7 @@ class Context {
   std::shared_ptr<const void> rules;
 };
 
+// Metadata of a constant that a graph takes or returns: a number, a bool, a string, none. Other values have none.
+MetaId MetaOf(Context& context, const AttrValue& value);
+
 }  // namespace tare

@@ -13,7 +13,8 @@
 
 namespace tare {
 
-struct Facts;  // sym.h
+struct Facts;     // sym.h
+struct Constant;  // program.h
 
 // An assumption a rule made about symbols: holds whenever the answer does.
 struct Guard {
@@ -33,6 +34,9 @@ struct InferResult {
 struct NodePlace {       // where symbols are minted and diagnostics point
   uint64_t lineage = 0;  // index of the graph
   NodeId node;
+  // For rules that read values: which operands are constants that nothing writes, others have no
+  // value; may be shorter than the operands.
+  std::span<const ConstId> constants = {};
 };
 
 // What higher-order rules ask of the body a graph argument names. program.h has the one of a Program.
@@ -47,6 +51,7 @@ class Bodies {
   // The dtype that automatic mixed precision casts to in a graph that exists; none where it is off.
   virtual std::optional<DType> AutocastOf(GraphId id) const { return (void)id, std::nullopt; }
   virtual bool HasAutocast() const { return false; }  // of some graph
+  virtual const Constant* ConstantOf(ConstId id) const { return (void)id, nullptr; }
 };
 
 // What an op gives its bodies, in the order of their inputs.

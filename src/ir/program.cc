@@ -7,20 +7,9 @@ namespace {
 
 // What an argument of `output` returns.
 MetaId ResultOf(Context& context, const Graph& graph, const AttrValue& value) {
-  switch (value.kind) {
-    case AttrKind::kOperand:
-      return graph.meta(graph.operands(graph.last())[value.operand]);
-    case AttrKind::kInt:
-      return context.metas.Int(context.syms.Int(value.integer));
-    case AttrKind::kFloat:
-      return context.metas.Float(context.syms.Float(value.real));
-    case AttrKind::kBool:
-      return context.metas.Bool(context.syms.Bool(value.flag));
-    case AttrKind::kString:
-      return context.metas.String(value.text());
-    default:
-      return context.metas.None();
-  }
+  if (value.kind == AttrKind::kOperand) return graph.meta(graph.operands(graph.last())[value.operand]);
+  const MetaId constant = MetaOf(context, value);
+  return constant.has_value() ? constant : context.metas.None();
 }
 
 // What higher_order.wrap_with_autocast(device, dtype, enabled, cache, body, operands…) says of its body.
@@ -67,6 +56,25 @@ std::optional<DType> ProgramBodies::AutocastOf(GraphId id) const {
     id = body.owner_graph;
   }
   return std::nullopt;
+}
+
+absl::flat_hash_map<NodeId, ConstId> ReadableConstants(const Program& program) {
+  absl::flat_hash_map<NodeId, ConstId> readable;
+  if (!program.IsFunctional()) return readable;
+  absl::flat_hash_set<std::string_view> replaced;
+  for (const OutputSpec& output : program.outputs)
+    if (output.kind == OutputKind::kBufferMutation || output.kind == OutputKind::kParameterMutation)
+      replaced.insert(output.target);
+  const std::span<const NodeId> inputs = program.main().inputs();
+  for (size_t i = 0; i < inputs.size() && i < program.inputs.size(); ++i) {
+    const InputSpec& spec = program.inputs[i];
+    if (spec.constant.has_value() && !replaced.contains(spec.target)) readable.emplace(inputs[i], spec.constant);
+  }
+  return readable;
+}
+
+const Constant* ProgramBodies::ConstantOf(ConstId id) const {
+  return id.index < program_.constants.size() ? &program_.constants[id.index] : nullptr;
 }
 
 BodyMetas ProgramBodies::Find(GraphId id) const {

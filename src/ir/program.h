@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "ir/graph.h"
 #include "ir/inferrer.h"
@@ -103,13 +104,18 @@ struct Program {
   bool IsFunctional() const;
 };
 
-// The bodies of a program, as they are when asked.
+// The constants that rules may read: parameters, buffers and constants of a program in which nothing is
+// written, but for those its outputs replace. By the placeholders of main.
+absl::flat_hash_map<NodeId, ConstId> ReadableConstants(const Program& program);
+
+// The bodies and constants of a program, as they are when asked.
 class ProgramBodies final : public Bodies {
  public:
   explicit ProgramBodies(const Program& program) : program_(program) {}
   BodyMetas Find(GraphId id) const override;
   std::optional<DType> AutocastOf(GraphId id) const override;
   bool HasAutocast() const override;
+  const Constant* ConstantOf(ConstId id) const override;
 
  private:
   const Program& program_;

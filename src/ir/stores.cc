@@ -251,6 +251,17 @@ struct QuantTraits {
   }
 };
 
+// What the stores of records have in common.
+template <typename Traits, typename Id>
+struct RecordStore {
+  InternTable<Traits> table;
+  Id Intern(const typename Traits::Record& record) { return Id{table.Intern(record)}; }
+  const typename Traits::Record& Get(Id id) const {
+    TARE_DCHECK(id.index < table.size());
+    return table[id.index];
+  }
+};
+
 }  // namespace
 
 struct StringPool::Impl {
@@ -280,9 +291,7 @@ AttrValue MakeList(StringPool& pool, std::span<const AttrValue> items) {
   return AttrValue::Ints(pool.Copy(std::span<const int64_t>(ints)));
 }
 
-struct MetaStore::Impl {
-  InternTable<MetaTraits> table;
-};
+struct MetaStore::Impl : RecordStore<MetaTraits, MetaId> {};
 MetaStore::MetaStore() : impl_(std::make_unique<Impl>()) {
   Meta meta;
   TARE_CHECK(Intern(meta) == None());
@@ -290,11 +299,8 @@ MetaStore::MetaStore() : impl_(std::make_unique<Impl>()) {
   TARE_CHECK(Intern(meta) == Token());
 }
 MetaStore::~MetaStore() = default;
-MetaId MetaStore::Intern(const Meta& meta) { return MetaId{impl_->table.Intern(meta)}; }
-const Meta& MetaStore::Get(MetaId id) const {
-  TARE_DCHECK(id.index < impl_->table.size());
-  return impl_->table[id.index];
-}
+MetaId MetaStore::Intern(const Meta& meta) { return impl_->Intern(meta); }
+const Meta& MetaStore::Get(MetaId id) const { return impl_->Get(id); }
 MetaId MetaStore::Tensor(const TensorMeta& tensor) {
   Meta meta;
   meta.kind = MetaKind::kTensor;
@@ -341,29 +347,19 @@ MetaId MetaStore::None() const { return MetaId{0}; }
 MetaId MetaStore::Token() const { return MetaId{1}; }
 StoreStats MetaStore::stats() const { return impl_->table.stats<StoreStats>(); }
 
-struct AttrsStore::Impl {
-  InternTable<AttrsTraits> table;
-};
+struct AttrsStore::Impl : RecordStore<AttrsTraits, AttrsId> {};
 AttrsStore::AttrsStore() : impl_(std::make_unique<Impl>()) { TARE_CHECK(Intern({}) == Empty()); }
 AttrsStore::~AttrsStore() = default;
-AttrsId AttrsStore::Intern(std::span<const NamedAttr> attrs) { return AttrsId{impl_->table.Intern(attrs)}; }
-std::span<const NamedAttr> AttrsStore::Get(AttrsId id) const {
-  TARE_DCHECK(id.index < impl_->table.size());
-  return impl_->table[id.index];
-}
+AttrsId AttrsStore::Intern(std::span<const NamedAttr> attrs) { return impl_->Intern(attrs); }
+std::span<const NamedAttr> AttrsStore::Get(AttrsId id) const { return impl_->Get(id); }
 AttrsId AttrsStore::Empty() const { return AttrsId{0}; }
 StoreStats AttrsStore::stats() const { return impl_->table.stats<StoreStats>(); }
 
-struct QuantStore::Impl {
-  InternTable<QuantTraits> table;
-};
+struct QuantStore::Impl : RecordStore<QuantTraits, QuantId> {};
 QuantStore::QuantStore() : impl_(std::make_unique<Impl>()) { TARE_CHECK(Intern({}).index == 0); }
 QuantStore::~QuantStore() = default;
-QuantId QuantStore::Intern(const QuantRecord& record) { return QuantId{impl_->table.Intern(record)}; }
-const QuantRecord& QuantStore::Get(QuantId id) const {
-  TARE_DCHECK(id.index < impl_->table.size());
-  return impl_->table[id.index];
-}
+QuantId QuantStore::Intern(const QuantRecord& record) { return impl_->Intern(record); }
+const QuantRecord& QuantStore::Get(QuantId id) const { return impl_->Get(id); }
 StoreStats QuantStore::stats() const { return impl_->table.stats<StoreStats>(); }
 
 }  // namespace tare

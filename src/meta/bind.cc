@@ -78,6 +78,8 @@ Value OfAttr(RuleContext& rc, const AttrValue& attr, std::span<const MetaId> ope
     }
     case AttrKind::kOperand:
       if (attr.operand >= operands.size()) return Value::None();
+      if (const Meta& meta = rc.context().metas.Get(operands[attr.operand]); meta.kind == MetaKind::kTensor)
+        if (const TensorMeta* constant = rc.ConstantOperand(attr.operand, meta.tensor)) return Value::Tensor(constant);
       return OfMeta(rc, rc.context().metas.Get(operands[attr.operand]), depth);
     case AttrKind::kGraph:
       return Value::OfGraph(attr.graph);

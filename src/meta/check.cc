@@ -248,7 +248,17 @@ class Checker {
     const NodeDef def = graph().Def(node);
     operands_.clear();
     for (NodeId operand : def.operands) operands_.push_back(graph().meta(operand));
-    absl::StatusOr<InferResult> result = inferrer_.Infer(op, def.attrs, operands_, def.quant, {graph_id_.index, node});
+    NodePlace place{graph_id_.index, node};
+    constants_.clear();
+    if (graph_id_.index == 0 && context_.ops.Has(op, kReadsValues)) {
+      if (!readable_.has_value()) readable_ = ReadableConstants(program_);
+      for (NodeId operand : def.operands) {
+        const auto it = readable_->find(operand);
+        constants_.push_back(it == readable_->end() ? ConstId{} : it->second);
+      }
+      place.constants = constants_;
+    }
+    absl::StatusOr<InferResult> result = inferrer_.Infer(op, def.attrs, operands_, def.quant, place);
     const std::vector<MetaId> stated = Leaves(context_, def.meta);
     if (result.ok() && result->declared) {
       AddDeclared(op, stated);
@@ -334,6 +344,8 @@ class Checker {
   const Op while_loop_;  // no value where the op is unknown
   GraphId graph_id_;
   std::vector<MetaId> operands_;
+  std::vector<ConstId> constants_;  // of the operands
+  std::optional<absl::flat_hash_map<NodeId, ConstId>> readable_;
   CheckReport report_;
 };
 

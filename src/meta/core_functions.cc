@@ -20,6 +20,19 @@ absl::Status NoList(RuleContext& rc, const Value& value) {
   return InvalidError("rule_args_c1", "expected a list, found ", rc.Print(value));
 }
 
+absl::StatusOr<Value> Values(RuleContext& rc, Args args) {
+  const Elements* elements = args[0].kind == ValueKind::kTensor ? rc.ElementsOf(args[0].tensor) : nullptr;
+  if (elements == nullptr) return Value::None();
+  if (!elements->is_real) {
+    const std::span<Dim> dims = rc.NewDims(elements->integers.size());
+    for (size_t i = 0; i < dims.size(); ++i) dims[i] = rc.syms().Int(elements->integers[i]);
+    return Value::Ints(dims);
+  }
+  const std::span<Value> items = rc.NewValues(elements->reals.size());
+  for (size_t i = 0; i < items.size(); ++i) items[i] = Value::Float(elements->reals[i]);
+  return Value::List(items);
+}
+
 absl::StatusOr<Value> Len(RuleContext& rc, Args args) { return LenOf(rc, args[0]); }
 absl::StatusOr<Value> Rank(RuleContext& rc, Args args) { return RankOf(rc, args[0]); }
 
@@ -371,6 +384,9 @@ constexpr RuleFunctionRow kRows[] = {
      Constant},
     {"is_static", "is_static(int or ints) -> bool", "No symbol occurs.", 1, 1, IsStatic},
     {"is_none", "is_none(x) -> bool", "The argument is absent.", 1, 1, IsNone},
+    {"values", "values(x) -> list",
+     "The elements of an operand that is a constant, in order; none where they are not known. Needs reads_values.", 1,
+     1, Values},
     {"is_tensor", "is_tensor(x) -> bool", "A tensor, not a number.", 1, 1, IsTensor},
     {"is_list", "is_list(x) -> bool", "A list or tuple.", 1, 1, IsListValue},
     {"is_int", "is_int(x) -> bool", "Of a number, tensor or dtype: an integer, not a bool.", 1, 1, IsInt},

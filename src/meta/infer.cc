@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -49,6 +50,11 @@ class RuleInferrer final : public Inferrer {
                                     NodePlace place) override {
     const OpDef& def = context_.ops.Get(op);
     if (def.rule < 0) return op == op::getitem ? Element(attrs, operands) : Declared();
+    if ((def.traits & kReadsValues) != 0 && TakeConstants(place)) {
+      auto result = InferReading(op, def, attrs, operands, quant, place);
+      state_.constants.clear();
+      return result;
+    }
     if (!use_memo_ || CastTo(op, place) || (def.traits & (kMintsSymbols | kHigherOrder)) != 0) {
       return EvaluateAndKeep(op, def, attrs, operands, place);
     }
@@ -68,12 +74,13 @@ class RuleInferrer final : public Inferrer {
     const OpDef& def = context_.ops.Get(op);
     const Schema* schema = context_.ops.schema(op);
     if (def.rule < 0 || schema == nullptr) return given;
+    const Rule& rule = rules_.rules()[static_cast<size_t>(def.rule)];
+    if (rule.row->bodies == kNoRuleNode) return given;
     state_.Begin(place);
     RuleContext rc(state_);
     TARE_ASSIGN_OR_RETURN(const std::span<const Value> args,
                           BindArguments(rc, *schema, context_.attrs.Get(attrs), operands));
-    TARE_ASSIGN_OR_RETURN(const Value bodies,
-                          EvaluateBodies(state_, rules_.rules()[static_cast<size_t>(def.rule)], args));
+    TARE_ASSIGN_OR_RETURN(const Value bodies, EvaluateBodies(state_, rule, args));
     const auto misfit = [&] {
       return InvalidError("rule_c8", "bodies must be a list of (graph, inputs), found ", rc.Print(bodies));
     };
@@ -97,6 +104,32 @@ class RuleInferrer final : public Inferrer {
   }
 
  private:
+  // Reads the constants among the operands for the next evaluation; false when there are none to read.
+  bool TakeConstants(const NodePlace& place) {
+    state_.constants.clear();
+    if (state_.bodies == nullptr) return false;
+    for (size_t i = 0; i < place.constants.size(); ++i) {
+      if (!place.constants[i].has_value()) continue;
+      const Constant* constant = state_.bodies->ConstantOf(place.constants[i]);
+      if (constant == nullptr) continue;
+      std::optional<Elements> elements = ReadElements(context_, *constant, kMaxReadElements);
+      if (elements.has_value()) state_.constants.push_back({static_cast<uint32_t>(i), *std::move(elements)});
+    }
+    return !state_.constants.empty();
+  }
+
+  // Some operands are constants, and the op reads them.
+  absl::StatusOr<InferResult> InferReading(Op op, const OpDef& def, AttrsId attrs, std::span<const MetaId> operands,
+                                           QuantId quant, NodePlace place) {
+    if (!use_memo_ || CastTo(op, place) || (def.traits & (kMintsSymbols | kHigherOrder)) != 0) {
+      return EvaluateAndKeep(op, def, attrs, operands, place);
+    }
+    const QuantId read = (def.traits & kReadsQuant) != 0 ? quant : QuantId{0};
+    const std::string_view values = context_.strings.Intern(state_.TextOfConstants());
+    return Miss(op, def, attrs, operands, read, place, SessionHash(op, attrs, read, operands) ^ HashOfText(values),
+                values);
+  }
+
   static absl::StatusOr<InferResult> Declared() {
     InferResult result;
     result.declared = true;
@@ -121,8 +154,9 @@ class RuleInferrer final : public Inferrer {
   }
 
   absl::StatusOr<InferResult> Miss(Op op, const OpDef& def, AttrsId attrs, std::span<const MetaId> operands,
-                                   QuantId quant, NodePlace place, uint64_t hash) {
+                                   QuantId quant, NodePlace place, uint64_t hash, std::string_view values = {}) {
     MemoKey key;
+    key.values = values;
     key.rules = rules_.id();
     key.spec = state_.spec;
     key.facts = facts_ != nullptr && AnySymbolic(operands) ? IdOf(facts_.get()) : 0;
@@ -139,7 +173,7 @@ class RuleInferrer final : public Inferrer {
       if (state_.minted) return Keep(std::move(result));
       entry = memo_.Insert(key, hash, result.ok() ? *result : InferResult(), result.status());
     }
-    session_.Insert(entry);
+    if (values.empty()) session_.Insert(entry);
     if (!entry->status.ok()) return entry->status;
     return entry->result;
   }

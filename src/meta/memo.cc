@@ -7,7 +7,8 @@ namespace {
 
 bool SameKey(const MemoKey& a, const MemoKey& b) {
   return a.rules == b.rules && a.facts == b.facts && a.op == b.op && a.attrs == b.attrs && a.quant == b.quant &&
-         a.spec == b.spec && std::equal(a.operands.begin(), a.operands.end(), b.operands.begin(), b.operands.end());
+         a.spec == b.spec && a.values == b.values &&
+         std::equal(a.operands.begin(), a.operands.end(), b.operands.begin(), b.operands.end());
 }
 
 struct KeyAndHash {

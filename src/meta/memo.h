@@ -2,9 +2,9 @@
 // mutex that all sessions of a Context share.
 //
 // Key: rule set and target spec, op, argument list, operand metadata; facts where an operand is
-// symbolic; quantisation where the op reads it. Value: metadata or refusal, alias, guards. Entries
-// are immutable and live as long as the Context, so a hit hands out their guards. Bound: the number of
-// distinct keys; the twin without it is InferrerOptions::use_memo = false.
+// symbolic; quantisation where the op reads it; elements of constant operands where it reads those. Value: metadata or
+// refusal, alias, guards. Entries are immutable and live as long as the Context, so a hit hands out their guards.
+// Bound: the number of distinct keys; the twin without it is InferrerOptions::use_memo = false.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +30,9 @@ struct MemoKey {
   AttrsId attrs;
   QuantId quant{0};  // index 0 unless the op reads it
   std::span<const MetaId> operands;
+  // Of ops that read values: the elements of constant operands, interned in the Context. Their content
+  // and not their ids, which mean something else in each program.
+  std::string_view values = {};
 };
 
 struct MemoEntry {

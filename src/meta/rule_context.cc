@@ -215,6 +215,32 @@ absl::StatusOr<BodyMetas> RuleContext::Body(GraphId id) {
   return state_.bodies->Find(id);
 }
 
+const TensorMeta* RuleContext::ConstantOperand(uint32_t operand, const TensorMeta& tensor) {
+  for (State::ConstantOperand& constant : state_.constants)
+    if (constant.operand == operand) return constant.tensor = NewTensor(tensor);
+  return nullptr;
+}
+
+const Elements* RuleContext::ElementsOf(const TensorMeta* tensor) const {
+  for (const State::ConstantOperand& constant : state_.constants)
+    if (constant.tensor == tensor) return &constant.elements;
+  return nullptr;
+}
+
+std::string RuleContext::State::TextOfConstants() const {
+  std::string text;
+  const auto append = [&](const auto* data, size_t count) {
+    text.append(reinterpret_cast<const char*>(data), count * sizeof(*data));
+  };
+  for (const ConstantOperand& constant : constants) {
+    const uint64_t counts[] = {constant.operand, constant.elements.integers.size(), constant.elements.reals.size()};
+    append(counts, 3);
+    append(constant.elements.integers.data(), constant.elements.integers.size());
+    append(constant.elements.reals.data(), constant.elements.reals.size());
+  }
+  return text;
+}
+
 Value RuleContext::ValueOf(MetaId meta) { return tare::ValueOf(*this, context().metas.Get(meta)); }
 
 absl::StatusOr<Value> RuleContext::CallOp(std::string_view name, std::span<const Value> args) {

@@ -26,6 +26,8 @@
 
 namespace tare {
 
+struct Elements;  // ir/elements.h
+
 class RuleContext {
  public:
   Context& context() const;
@@ -65,6 +67,11 @@ class RuleContext {
   // --- bodies of higher-order ops. Errors: [body_c1] when there are none to look at.
   absl::StatusOr<BodyMetas> Body(GraphId id);
   Value ValueOf(MetaId meta);
+
+  // --- values of constants, for ops that read them
+  const TensorMeta* ConstantOperand(uint32_t operand, const TensorMeta& tensor);  // null: not a known constant
+  const Elements* ElementsOf(const TensorMeta* tensor) const;                     // of what that gave, else null
+
   // What the rule of another op, named at run time, gives. Errors: [op_c2] when it has none.
   absl::StatusOr<Value> CallOp(std::string_view name, std::span<const Value> args);
 

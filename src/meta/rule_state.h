@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "ir/context.h"
+#include "ir/elements.h"
 #include "ir/inferrer.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Allocator.h"
@@ -16,6 +18,7 @@
 
 namespace tare {
 
+inline constexpr int64_t kMaxReadElements = 4096;    // of a constant whose values a rule may read
 inline constexpr int kMaxRuleCalls = 16;             // nesting of rule('…')
 inline constexpr size_t kMaxRuleList = 1 << 16;      // items of a list made by the language itself
 inline constexpr size_t kMaxRuleItems = 4'000'000;   // dims and values made for one answer
@@ -27,6 +30,15 @@ struct RuleContext::State {
   const Facts* facts = nullptr;
   const Bodies* bodies = nullptr;
   std::string_view spec;
+  // Operands that are constants, with their elements; of ops that read values. The rule sees each as a
+  // tensor of its own.
+  struct ConstantOperand {
+    uint32_t operand = 0;
+    Elements elements;
+    const TensorMeta* tensor = nullptr;
+  };
+  llvm::SmallVector<ConstantOperand, 2> constants;
+  std::string TextOfConstants() const;  // equal when operands and elements are
   NodePlace place;
   std::span<const RuleFunctionRow> functions = FunctionTable();
   llvm::BumpPtrAllocator arena;

@@ -12,7 +12,7 @@ namespace tare {
 namespace {
 
 // The constant value of a size entry, when it is one.
-std::optional<int64_t> Constant(RuleContext& rc, Dim dim) { return rc.syms().Constant(dim); }
+std::optional<int64_t> StaticValue(RuleContext& rc, Dim dim) { return rc.syms().Constant(dim); }
 
 std::string PrintShape(RuleContext& rc, std::span<const Dim> shape) { return rc.Print(Value::Ints(shape)); }
 
@@ -50,7 +50,7 @@ absl::StatusOr<std::span<const Dim>> InferSize(RuleContext& rc, Dim numel, std::
   SymInt product(rc.syms(), int64_t{1});
   bool zero = false;
   for (size_t i = 0; i < size.size(); ++i) {
-    const std::optional<int64_t> entry = Constant(rc, size[i]);
+    const std::optional<int64_t> entry = StaticValue(rc, size[i]);
     if (entry == -1) {
       if (unknown.has_value()) return InvalidError("size_c1", PrintShape(rc, size), " has more than one -1");
       unknown = i;
@@ -286,7 +286,7 @@ TensorOr Expand(RuleContext& rc, const TensorMeta& self, std::span<const Dim> si
   std::span<Dim> shape = rc.NewDims(size.size());
   std::span<Dim> strides = rc.NewDims(size.size());
   for (size_t i = size.size(); i-- > 0;) {
-    const std::optional<int64_t> wanted = Constant(rc, size[i]);
+    const std::optional<int64_t> wanted = StaticValue(rc, size[i]);
     if (wanted.has_value() && *wanted < -1) {
       return InvalidError("expand_c2", "extent ", *wanted, " of dim ", i, " is negative; -1 keeps an extent");
     }

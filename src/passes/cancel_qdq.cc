@@ -2,20 +2,23 @@
 #include <cstdint>
 
 #include "ir/context.h"
+#include "meta/op_names.h"
 #include "passes/builtin_passes.h"
 
 namespace tare {
 namespace {
 
 struct QdqOps {
-  std::string_view quantize, dequantize;
+  Op quantize, dequantize;
   bool per_channel;
 };
 
 constexpr QdqOps kPairs[] = {
-    {"quantized_decomposed.quantize_per_tensor.default", "quantized_decomposed.dequantize_per_tensor.default", false},
-    {"quantized_decomposed.quantize_per_tensor.tensor", "quantized_decomposed.dequantize_per_tensor.tensor", false},
-    {"quantized_decomposed.quantize_per_channel.default", "quantized_decomposed.dequantize_per_channel.default", true},
+    {op::quantized_decomposed_quantize_per_tensor_default, op::quantized_decomposed_dequantize_per_tensor_default,
+     false},
+    {op::quantized_decomposed_quantize_per_tensor_tensor, op::quantized_decomposed_dequantize_per_tensor_tensor, false},
+    {op::quantized_decomposed_quantize_per_channel_default, op::quantized_decomposed_dequantize_per_channel_default,
+     true},
 };
 
 // Drops a dequantize and the quantize after it when their parameters are equal.
@@ -26,27 +29,20 @@ constexpr QdqOps kPairs[] = {
 // [quant_min, quant_max] would be clamped, so %q must be known to have none.
 class CancelQdq final : public RewritePass {
  public:
-  explicit CancelQdq(const Context& context) {
-    for (const QdqOps& pair : kPairs) {
-      const Op quantize = context.ops.Find(pair.quantize), dequantize = context.ops.Find(pair.dequantize);
-      if (!quantize.has_value() || !dequantize.has_value()) continue;
-      targets_.push_back(quantize);
-      dequantize_.push_back(dequantize);
-      per_channel_.push_back(pair.per_channel);
-    }
-    if (targets_.empty()) targets_.push_back(Op{});
+  explicit CancelQdq(const Context&) {
+    for (const QdqOps& pair : kPairs) targets_.push_back(pair.quantize);
   }
   std::string_view name() const override { return "cancel-qdq"; }
   std::span<const Op> targets() const override { return targets_; }
 
   absl::Status Rewrite(Node quantize, Rewriter& rw) const override {
-    size_t pair = 0;
-    while (targets_[pair] != quantize.op()) ++pair;
+    const QdqOps* pair = kPairs;
+    while (pair->quantize != quantize.op()) ++pair;
     const Node dequantize = quantize.arg("input");
-    if (!dequantize.has_value() || dequantize.op() != dequantize_[pair]) return absl::OkStatus();
+    if (!dequantize.has_value() || dequantize.op() != pair->dequantize) return absl::OkStatus();
     const Node source = dequantize.arg("input");
     if (!source.has_value() || !source.is_tensor() || source.meta() != quantize.meta()) return absl::OkStatus();
-    if (per_channel_[pair]) {
+    if (pair->per_channel) {
       if (!SameArg(quantize, dequantize, "scales") || !SameArg(quantize, dequantize, "zero_points") ||
           quantize.integer("axis") != dequantize.integer("axis"))
         return absl::OkStatus();
@@ -92,8 +88,7 @@ class CancelQdq final : public RewritePass {
     return false;
   }
 
-  std::vector<Op> targets_, dequantize_;  // pairs
-  std::vector<bool> per_channel_;
+  std::vector<Op> targets_;
 };
 
 }  // namespace

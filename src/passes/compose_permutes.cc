@@ -26,7 +26,6 @@ class ComposePermutes final : public RewritePass {
     const bool copies = ops_.IsCopy(outer.op());
     if (ops_.IsCopy(inner.op()) && (!copies || rw.StorageOf(x).mutated)) return absl::OkStatus();
     const Op op = copies ? ops_.permute_copy : ops_.permute;
-    if (!op.has_value()) return absl::OkStatus();
     std::vector<int64_t> composed;
     for (const int64_t axis : *q) composed.push_back((*p)[axis]);
     return rw.Redefine(outer, op, {{"self", x}, {"dims", std::move(composed)}});

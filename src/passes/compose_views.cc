@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "ir/context.h"
+#include "meta/op_names.h"
 #include "passes/builtin_passes.h"
 
 namespace tare {
@@ -15,26 +16,26 @@ enum class Sharing : uint8_t {
 };
 
 struct ShapeOpRow {
-  std::string_view op;
+  Op op;
   Sharing sharing;
   std::string_view size;  // the argument that holds the whole result shape; "" = none
 };
 
 constexpr ShapeOpRow kRows[] = {
-    {"aten._unsafe_view.default", Sharing::kUnsafe, "size"},
-    {"aten.flatten.using_ints", Sharing::kMayShare, ""},
-    {"aten.reshape.default", Sharing::kMayShare, "shape"},
-    {"aten.squeeze.default", Sharing::kShares, ""},
-    {"aten.squeeze.dim", Sharing::kShares, ""},
-    {"aten.squeeze.dims", Sharing::kShares, ""},
-    {"aten.squeeze_copy.default", Sharing::kCopies, ""},
-    {"aten.squeeze_copy.dim", Sharing::kCopies, ""},
-    {"aten.squeeze_copy.dims", Sharing::kCopies, ""},
-    {"aten.unflatten.int", Sharing::kShares, ""},
-    {"aten.unsqueeze.default", Sharing::kShares, ""},
-    {"aten.unsqueeze_copy.default", Sharing::kCopies, ""},
-    {"aten.view.default", Sharing::kShares, "size"},
-    {"aten.view_copy.default", Sharing::kCopies, "size"},
+    {op::aten__unsafe_view_default, Sharing::kUnsafe, "size"},
+    {op::aten_flatten_using_ints, Sharing::kMayShare, ""},
+    {op::aten_reshape_default, Sharing::kMayShare, "shape"},
+    {op::aten_squeeze_default, Sharing::kShares, ""},
+    {op::aten_squeeze_dim, Sharing::kShares, ""},
+    {op::aten_squeeze_dims, Sharing::kShares, ""},
+    {op::aten_squeeze_copy_default, Sharing::kCopies, ""},
+    {op::aten_squeeze_copy_dim, Sharing::kCopies, ""},
+    {op::aten_squeeze_copy_dims, Sharing::kCopies, ""},
+    {op::aten_unflatten_int, Sharing::kShares, ""},
+    {op::aten_unsqueeze_default, Sharing::kShares, ""},
+    {op::aten_unsqueeze_copy_default, Sharing::kCopies, ""},
+    {op::aten_view_default, Sharing::kShares, "size"},
+    {op::aten_view_copy_default, Sharing::kCopies, "size"},
 };
 
 // The outer node's sharing when the inner one is gone. A copy stays one: sharing may only get less.
@@ -53,15 +54,9 @@ Sharing Composed(Sharing outer, Sharing inner) {
 // share their input's storage, neither storage may be written.
 class ComposeViews final : public RewritePass {
  public:
-  explicit ComposeViews(const Context& context) {
-    for (const ShapeOpRow& row : kRows) {
-      const Op op = context.ops.Find(row.op);
-      if (!op.has_value()) continue;
-      ops_.push_back(op);
-      rows_.push_back(&row);
-      if (!row.size.empty()) targets_.push_back(op);
-    }
-    if (targets_.empty()) targets_.push_back(Op{});
+  explicit ComposeViews(const Context&) {
+    for (const ShapeOpRow& row : kRows)
+      if (!row.size.empty()) targets_.push_back(row.op);
   }
   std::string_view name() const override { return "compose-views"; }
   std::span<const Op> targets() const override { return targets_; }
@@ -92,17 +87,16 @@ class ComposeViews final : public RewritePass {
     const auto* result = std::find_if(std::begin(kRows), std::end(kRows), [&](const ShapeOpRow& row) {
       return row.sharing == sharing && !row.size.empty();
     });
-    const Op op = rw.context().ops.Find(result->op);
     const std::optional<ArgInit> size = SizeArgument(outer, outer_row->size, result->size);
-    if (!op.has_value() || !size.has_value()) return absl::OkStatus();
-    const absl::StatusOr<MetaId> meta = rw.Infer(op, {{"self", x}, *size});
+    if (!size.has_value()) return absl::OkStatus();
+    const absl::StatusOr<MetaId> meta = rw.Infer(result->op, {{"self", x}, *size});
     if (!meta.ok() || *meta != outer.meta()) return absl::OkStatus();
-    return rw.Redefine(outer, op, {{"self", x}, *size});
+    return rw.Redefine(outer, result->op, {{"self", x}, *size});
   }
 
-  const ShapeOpRow* RowOf(Op op) const {
-    const auto it = std::find(ops_.begin(), ops_.end(), op);
-    return it == ops_.end() ? nullptr : rows_[it - ops_.begin()];
+  static const ShapeOpRow* RowOf(Op op) {
+    const auto* row = std::find_if(std::begin(kRows), std::end(kRows), [&](const ShapeOpRow& r) { return r.op == op; });
+    return row == std::end(kRows) ? nullptr : row;
   }
 
   // Argument `from` of `node`, which may hold nodes for symbolic extents, as argument `to`.
@@ -123,8 +117,6 @@ class ComposeViews final : public RewritePass {
     return ArgInit(to, std::move(ints));
   }
 
-  std::vector<Op> ops_;                  // those that exist
-  std::vector<const ShapeOpRow*> rows_;  // of each of them
   std::vector<Op> targets_;
 };
 

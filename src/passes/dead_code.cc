@@ -3,9 +3,9 @@
 namespace tare {
 namespace {
 
-// Erases nodes whose value nobody uses, unless they have an effect. Inputs stay: they are the
-// program's signature. One step backwards through the order is enough, since users stand after
-// what they use.
+// Erases nodes whose value nobody uses, unless they have an effect, then parameters, buffers and constants
+// that nobody uses. What the user gives stays: it is the program's signature. One step backwards through the order is
+// enough, since users stand after what they use.
 class DeadCode final : public GraphPass {
  public:
   explicit DeadCode(const Context&) {}
@@ -19,6 +19,7 @@ class DeadCode final : public GraphPass {
       absl::Status status = rw.Erase(node);
       if (!status.ok()) return status;
     }
+    rw.RemoveUnusedConstants();
     return absl::OkStatus();
   }
 };

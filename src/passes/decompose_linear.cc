@@ -2,32 +2,11 @@
 #include <utility>
 
 #include "ir/context.h"
+#include "meta/op_names.h"
 #include "passes/builtin_passes.h"
 
 namespace tare {
 namespace {
-
-struct LinearOps {
-  explicit LinearOps(const Context& c)
-      : linear(c.ops.Find("aten.linear.default")),
-        permute(c.ops.Find("aten.permute.default")),
-        view(c.ops.Find("aten.view.default")),
-        clone(c.ops.Find("aten.clone.default")),
-        expand(c.ops.Find("aten.expand.default")),
-        unsqueeze(c.ops.Find("aten.unsqueeze.default")),
-        squeeze(c.ops.Find("aten.squeeze.dims")),
-        mm(c.ops.Find("aten.mm.default")),
-        bmm(c.ops.Find("aten.bmm.default")),
-        addmm(c.ops.Find("aten.addmm.default")),
-        add(c.ops.Find("aten.add.Tensor")),
-        sym_size(c.ops.Find("aten.sym_size.int")) {}
-  bool complete() const {
-    for (const Op op : {linear, permute, view, clone, expand, unsqueeze, squeeze, mm, bmm, addmm, add, sym_size})
-      if (!op.has_value()) return false;
-    return true;
-  }
-  Op linear, permute, view, clone, expand, unsqueeze, squeeze, mm, bmm, addmm, add, sym_size;
-};
 
 // One linear on its way. x : [*batch, k], weight : [n, k], bias : [n] or none.
 struct Linear {
@@ -38,7 +17,7 @@ struct Linear {
 
 // Extents of `x` from axis 0 up to `end` as arguments of a view; one symbolic extent is left to the
 // view, further ones are asked for.
-absl::StatusOr<std::vector<ArgInt>> Extents(const LinearOps& ops, const Linear& l, int end, Rewriter& rw) {
+absl::StatusOr<std::vector<ArgInt>> Extents(const Linear& l, int end, Rewriter& rw) {
   std::vector<ArgInt> extents;
   bool inferred = false;
   for (int i = 0; i < end; ++i) {
@@ -49,7 +28,7 @@ absl::StatusOr<std::vector<ArgInt>> Extents(const LinearOps& ops, const Linear& 
       extents.emplace_back(-1);
       inferred = true;
     } else {
-      absl::StatusOr<Node> size = rw.InsertBefore(l.node, ops.sym_size, {{"self", l.x}, {"dim", i}});
+      absl::StatusOr<Node> size = rw.InsertBefore(l.node, op::aten_sym_size_int, {{"self", l.x}, {"dim", i}});
       if (!size.ok()) return size.status();
       extents.emplace_back(*size);
     }
@@ -78,16 +57,16 @@ int64_t Product(const Linear& l, int end) {
 // what run_decompositions() of torch 2.13 writes for each case.
 class DecomposeLinear final : public RewritePass {
  public:
-  explicit DecomposeLinear(const Context& context) : ops_(context), targets_{ops_.complete() ? ops_.linear : Op{}} {}
+  explicit DecomposeLinear(const Context&) {}
   std::string_view name() const override { return "decompose-linear"; }
-  std::span<const Op> targets() const override { return {&targets_, 1}; }
+  std::span<const Op> targets() const override { return kTargets; }
 
   absl::Status Rewrite(Node node, Rewriter& rw) const override {
     const std::optional<Linear> linear = Match(node);
     if (!linear.has_value()) return absl::OkStatus();
     const Linear& l = *linear;
     absl::StatusOr<Node> transposed =
-        rw.InsertBefore(node, ops_.permute, {{"self", l.weight}, {"dims", std::vector<int64_t>{1, 0}}});
+        rw.InsertBefore(node, op::aten_permute_default, {{"self", l.weight}, {"dims", std::vector<int64_t>{1, 0}}});
     if (!transposed.ok()) return transposed.status();
     if (l.rank == 2) return Product2(l, l.x, *transposed, rw);
     if (l.rank == 1) return Row(l, *transposed, rw);
@@ -142,89 +121,91 @@ class DecomposeLinear final : public RewritePass {
 
   absl::Status Product2(const Linear& l, Node x, Node transposed, Rewriter& rw) const {
     if (l.bias.has_value())
-      return rw.Redefine(l.node, ops_.addmm, {{"self", l.bias}, {"mat1", x}, {"mat2", transposed}});
-    return rw.Redefine(l.node, ops_.mm, {{"self", x}, {"mat2", transposed}});
+      return rw.Redefine(l.node, op::aten_addmm_default, {{"self", l.bias}, {"mat1", x}, {"mat2", transposed}});
+    return rw.Redefine(l.node, op::aten_mm_default, {{"self", x}, {"mat2", transposed}});
   }
 
   absl::StatusOr<Node> InsertProduct2(const Linear& l, Node x, Node transposed, Rewriter& rw) const {
     if (l.bias.has_value())
-      return rw.InsertBefore(l.node, ops_.addmm, {{"self", l.bias}, {"mat1", x}, {"mat2", transposed}});
-    return rw.InsertBefore(l.node, ops_.mm, {{"self", x}, {"mat2", transposed}});
+      return rw.InsertBefore(l.node, op::aten_addmm_default, {{"self", l.bias}, {"mat1", x}, {"mat2", transposed}});
+    return rw.InsertBefore(l.node, op::aten_mm_default, {{"self", x}, {"mat2", transposed}});
   }
 
   absl::Status Row(const Linear& l, Node transposed, Rewriter& rw) const {
     absl::StatusOr<Node> row =
-        l.bias.has_value() ? rw.InsertBefore(l.node, ops_.view, {{"self", l.x}, {"size", std::vector<int64_t>{1, l.k}}})
-                           : rw.InsertBefore(l.node, ops_.unsqueeze, {{"self", l.x}, {"dim", 0}});
+        l.bias.has_value()
+            ? rw.InsertBefore(l.node, op::aten_view_default, {{"self", l.x}, {"size", std::vector<int64_t>{1, l.k}}})
+            : rw.InsertBefore(l.node, op::aten_unsqueeze_default, {{"self", l.x}, {"dim", 0}});
     if (!row.ok()) return row.status();
     absl::StatusOr<Node> product = InsertProduct2(l, *row, transposed, rw);
     if (!product.ok()) return product.status();
     if (l.bias.has_value())
-      return rw.Redefine(l.node, ops_.view, {{"self", *product}, {"size", std::vector<int64_t>{l.n}}});
-    return rw.Redefine(l.node, ops_.squeeze, {{"self", *product}, {"dim", std::vector<int64_t>{0}}});
+      return rw.Redefine(l.node, op::aten_view_default, {{"self", *product}, {"size", std::vector<int64_t>{l.n}}});
+    return rw.Redefine(l.node, op::aten_squeeze_dims, {{"self", *product}, {"dim", std::vector<int64_t>{0}}});
   }
 
   absl::Status Folded(const Linear& l, Node transposed, Rewriter& rw) const {
     absl::StatusOr<Node> rows = rw.InsertBefore(
-        l.node, ops_.view, {{"self", l.x}, {"size", std::vector<int64_t>{Product(l, l.rank - 1), l.k}}});
+        l.node, op::aten_view_default, {{"self", l.x}, {"size", std::vector<int64_t>{Product(l, l.rank - 1), l.k}}});
     if (!rows.ok()) return rows.status();
     absl::StatusOr<Node> product = InsertProduct2(l, *rows, transposed, rw);
     if (!product.ok()) return product.status();
-    absl::StatusOr<std::vector<ArgInt>> size = Extents(ops_, l, l.rank - 1, rw);
+    absl::StatusOr<std::vector<ArgInt>> size = Extents(l, l.rank - 1, rw);
     if (!size.ok()) return size.status();
     size->emplace_back(l.n);
-    return rw.Redefine(l.node, ops_.view, {{"self", *product}, {"size", *std::move(size)}});
+    return rw.Redefine(l.node, op::aten_view_default, {{"self", *product}, {"size", *std::move(size)}});
   }
 
   absl::Status Batched(const Linear& l, Node transposed, Rewriter& rw) const {
     // [batch, m, k] x [batch, k, n]; at most one extent of a view may be left to it.
-    absl::StatusOr<std::vector<ArgInt>> batch = Extents(ops_, l, l.rank - 2, rw);
+    absl::StatusOr<std::vector<ArgInt>> batch = Extents(l, l.rank - 2, rw);
     if (!batch.ok()) return batch.status();
     const int64_t count = Product(l, l.rank - 2);
     absl::StatusOr<Node> m_node = Node();
     const Dim m = l.x.tensor().shape[l.rank - 2];
-    if (!m.is_static()) m_node = rw.InsertBefore(l.node, ops_.sym_size, {{"self", l.x}, {"dim", l.rank - 2}});
+    if (!m.is_static()) m_node = rw.InsertBefore(l.node, op::aten_sym_size_int, {{"self", l.x}, {"dim", l.rank - 2}});
     if (!m_node.ok()) return m_node.status();
     const ArgInt rows = m.is_static() ? ArgInt(m.value()) : ArgInt(*m_node);
 
     Node x = l.x;
     const std::vector<ArgInt> x_size = {count, rows, l.k};
-    if (!rw.Infer(ops_.view, {{"self", x}, {"size", x_size}}).ok()) {
-      absl::StatusOr<Node> dense = rw.InsertBefore(
-          l.node, ops_.clone, {{"self", x}, {"memory_format", AttrValue::OfMemoryFormat(MemoryFormat::kContiguous)}});
+    if (!rw.Infer(op::aten_view_default, {{"self", x}, {"size", x_size}}).ok()) {
+      absl::StatusOr<Node> dense =
+          rw.InsertBefore(l.node, op::aten_clone_default,
+                          {{"self", x}, {"memory_format", AttrValue::OfMemoryFormat(MemoryFormat::kContiguous)}});
       if (!dense.ok()) return dense.status();
       x = *dense;
     }
-    absl::StatusOr<Node> x3 = rw.InsertBefore(l.node, ops_.view, {{"self", x}, {"size", x_size}});
+    absl::StatusOr<Node> x3 = rw.InsertBefore(l.node, op::aten_view_default, {{"self", x}, {"size", x_size}});
     if (!x3.ok()) return x3.status();
     std::vector<ArgInt> expanded = *batch;
     for (int i = 0; i < l.rank - 2; ++i) {  // -1 would keep an extent that is not there
       const Dim dim = l.x.tensor().shape[i];
       if (dim.is_static()) continue;
-      absl::StatusOr<Node> size = rw.InsertBefore(l.node, ops_.sym_size, {{"self", l.x}, {"dim", i}});
+      absl::StatusOr<Node> size = rw.InsertBefore(l.node, op::aten_sym_size_int, {{"self", l.x}, {"dim", i}});
       if (!size.ok()) return size.status();
       expanded[i] = ArgInt(*size);
     }
     expanded.emplace_back(l.k);
     expanded.emplace_back(l.n);
-    absl::StatusOr<Node> w = rw.InsertBefore(l.node, ops_.expand, {{"self", transposed}, {"size", expanded}});
+    absl::StatusOr<Node> w =
+        rw.InsertBefore(l.node, op::aten_expand_default, {{"self", transposed}, {"size", expanded}});
     if (!w.ok()) return w.status();
     absl::StatusOr<Node> w3 =
-        rw.InsertBefore(l.node, ops_.view, {{"self", *w}, {"size", std::vector<int64_t>{count, l.k, l.n}}});
+        rw.InsertBefore(l.node, op::aten_view_default, {{"self", *w}, {"size", std::vector<int64_t>{count, l.k, l.n}}});
     if (!w3.ok()) return w3.status();
-    absl::StatusOr<Node> product = rw.InsertBefore(l.node, ops_.bmm, {{"self", *x3}, {"mat2", *w3}});
+    absl::StatusOr<Node> product = rw.InsertBefore(l.node, op::aten_bmm_default, {{"self", *x3}, {"mat2", *w3}});
     if (!product.ok()) return product.status();
     std::vector<ArgInt> size = *batch;
     size.push_back(rows);
     size.emplace_back(l.n);
-    if (!l.bias.has_value()) return rw.Redefine(l.node, ops_.view, {{"self", *product}, {"size", size}});
-    absl::StatusOr<Node> view = rw.InsertBefore(l.node, ops_.view, {{"self", *product}, {"size", size}});
+    if (!l.bias.has_value()) return rw.Redefine(l.node, op::aten_view_default, {{"self", *product}, {"size", size}});
+    absl::StatusOr<Node> view = rw.InsertBefore(l.node, op::aten_view_default, {{"self", *product}, {"size", size}});
     if (!view.ok()) return view.status();
-    return rw.Redefine(l.node, ops_.add, {{"self", *view}, {"other", l.bias}});
+    return rw.Redefine(l.node, op::aten_add_Tensor, {{"self", *view}, {"other", l.bias}});
   }
 
-  LinearOps ops_;
-  Op targets_;
+  static constexpr Op kTargets[] = {op::aten_linear_default};
 };
 
 }  // namespace

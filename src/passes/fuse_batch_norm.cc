@@ -1,11 +1,13 @@
 #include <Eigen/Core>
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "ir/context.h"
 #include "ir/status.h"
+#include "meta/op_names.h"
 #include "passes/builtin_passes.h"
 #include "passes/constant_values.h"
 
@@ -14,23 +16,23 @@ namespace {
 
 enum class ConvKind : uint8_t { kForward, kTransposed, kByFlag };
 struct ConvRow {
-  std::string_view op;
+  Op op;
   ConvKind kind;
 };
 constexpr ConvRow kConvs[] = {
-    {"aten.conv1d.default", ConvKind::kForward},
-    {"aten.conv1d.padding", ConvKind::kForward},
-    {"aten.conv2d.default", ConvKind::kForward},
-    {"aten.conv2d.padding", ConvKind::kForward},
-    {"aten.conv3d.default", ConvKind::kForward},
-    {"aten.conv3d.padding", ConvKind::kForward},
-    {"aten.conv_transpose1d.default", ConvKind::kTransposed},
-    {"aten.conv_transpose2d.input", ConvKind::kTransposed},
-    {"aten.conv_transpose3d.input", ConvKind::kTransposed},
-    {"aten.convolution.default", ConvKind::kByFlag},
+    {op::aten_conv1d_default, ConvKind::kForward},
+    {op::aten_conv1d_padding, ConvKind::kForward},
+    {op::aten_conv2d_default, ConvKind::kForward},
+    {op::aten_conv2d_padding, ConvKind::kForward},
+    {op::aten_conv3d_default, ConvKind::kForward},
+    {op::aten_conv3d_padding, ConvKind::kForward},
+    {op::aten_conv_transpose1d_default, ConvKind::kTransposed},
+    {op::aten_conv_transpose2d_input, ConvKind::kTransposed},
+    {op::aten_conv_transpose3d_input, ConvKind::kTransposed},
+    {op::aten_convolution_default, ConvKind::kByFlag},
 };
 
-constexpr std::string_view kNorms[] = {"aten.batch_norm.default", "aten._native_batch_norm_legit_no_training.default"};
+constexpr Op kNorms[] = {op::aten_batch_norm_default, op::aten__native_batch_norm_legit_no_training_default};
 
 using Values = Eigen::ArrayXd;
 using Matrix = Eigen::Array<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
@@ -46,27 +48,21 @@ struct Affine {
 //     =>   %c = conv2d(%x, w * s, (b - mean) * s + beta)    with s = gamma / sqrt(var + eps) per channel
 //
 // Computed in f64 and rounded once. The convolution may have no other user; all weights must be f32 or
-// f64 constants that nothing writes. The old ones stay inputs of the program.
+// f64 constants that nothing writes. The old ones stay inputs of the program until dead-code takes them away.
 class FuseBatchNorm final : public RewritePass {
  public:
-  explicit FuseBatchNorm(const Context& context) : targets_(FindOps(context, kNorms)) {
-    for (const ConvRow& row : kConvs) {
-      const Op op = context.ops.Find(row.op);
-      if (!op.has_value()) continue;
-      convs_.push_back(op);
-      kinds_.push_back(row.kind);
-    }
-  }
+  explicit FuseBatchNorm(const Context&) {}
   std::string_view name() const override { return "fuse-batch-norm"; }
-  std::span<const Op> targets() const override { return targets_; }
+  std::span<const Op> targets() const override { return kNorms; }
 
   absl::Status Rewrite(Node norm, Rewriter& rw) const override {
     if (norm.flag("training").value_or(false)) return absl::OkStatus();
     const Node conv = norm.arg("input");
     if (!conv.has_value() || conv.num_uses() != 1) return absl::OkStatus();
-    const auto it = std::find(convs_.begin(), convs_.end(), conv.op());
-    if (it == convs_.end()) return absl::OkStatus();
-    const ConvKind kind = kinds_[it - convs_.begin()];
+    const auto* row =
+        std::find_if(std::begin(kConvs), std::end(kConvs), [&](const ConvRow& r) { return r.op == conv.op(); });
+    if (row == std::end(kConvs)) return absl::OkStatus();
+    const ConvKind kind = row->kind;
     const bool transposed =
         kind == ConvKind::kTransposed || (kind == ConvKind::kByFlag && conv.flag("transposed").value_or(false));
     const std::optional<std::vector<Node>> results = Results(norm);
@@ -189,9 +185,6 @@ class FuseBatchNorm final : public RewritePass {
     owned.meta.offset = Dim::Static(0);
     return owned;
   }
-
-  std::vector<Op> targets_, convs_;
-  std::vector<ConvKind> kinds_;  // of each conv
 };
 
 }  // namespace

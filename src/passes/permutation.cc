@@ -5,22 +5,6 @@
 
 namespace tare {
 
-PermuteOps::PermuteOps(const Context& context)
-    : permute(context.ops.Find("aten.permute.default")),
-      transpose(context.ops.Find("aten.transpose.int")),
-      t(context.ops.Find("aten.t.default")),
-      permute_copy(context.ops.Find("aten.permute_copy.default")),
-      transpose_copy(context.ops.Find("aten.transpose_copy.int")),
-      t_copy(context.ops.Find("aten.t_copy.default")) {}
-
-std::vector<Op> PermuteOps::All() const {
-  std::vector<Op> all;
-  for (const Op op : {permute, transpose, t, permute_copy, transpose_copy, t_copy})
-    if (op.has_value()) all.push_back(op);
-  if (all.empty()) all.push_back(Op{});
-  return all;
-}
-
 std::optional<std::vector<int64_t>> PermutationOf(const PermuteOps& ops, Node node) {
   const Op op = node.op();
   if (!ops.IsView(op) && !ops.IsCopy(op)) return std::nullopt;

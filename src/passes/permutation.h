@@ -6,18 +6,21 @@
 #include <vector>
 
 #include "ir/context.h"
+#include "meta/op_names.h"
 #include "passes/node.h"
 
 namespace tare {
 
 struct PermuteOps {
-  explicit PermuteOps(const Context& context);
-  Op permute, transpose, t;                 // views
-  Op permute_copy, transpose_copy, t_copy;  // copies
+  explicit PermuteOps(const Context&) {}
+  // Views and copies.
+  Op permute = op::aten_permute_default, transpose = op::aten_transpose_int, t = op::aten_t_default;
+  Op permute_copy = op::aten_permute_copy_default, transpose_copy = op::aten_transpose_copy_int,
+     t_copy = op::aten_t_copy_default;
 
-  bool IsView(Op op) const { return op.has_value() && (op == permute || op == transpose || op == t); }
-  bool IsCopy(Op op) const { return op.has_value() && (op == permute_copy || op == transpose_copy || op == t_copy); }
-  std::vector<Op> All() const;
+  bool IsView(Op op) const { return op == permute || op == transpose || op == t; }
+  bool IsCopy(Op op) const { return op == permute_copy || op == transpose_copy || op == t_copy; }
+  std::vector<Op> All() const { return {permute, transpose, t, permute_copy, transpose_copy, t_copy}; }
 };
 
 // Result axis i is input axis p[i], 0 <= p[i] < rank; nothing when the node is no permutation of a

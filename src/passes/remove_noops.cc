@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "ir/context.h"
+#include "meta/op_names.h"
 #include "passes/builtin_passes.h"
 
 namespace tare {
@@ -16,57 +17,57 @@ enum class Noop : uint8_t {
 };
 
 struct NoopRow {
-  std::string_view op;
+  Op op;
   Noop kind;
 };
 
 constexpr NoopRow kRows[] = {
-    {"aten._reshape_alias.default", Noop::kView},
-    {"aten.alias.default", Noop::kView},
-    {"aten.broadcast_to.default", Noop::kView},
-    {"aten.contiguous.default", Noop::kView},
-    {"aten.detach.default", Noop::kView},
-    {"aten.expand.default", Noop::kView},
-    {"aten.expand_as.default", Noop::kView},
-    {"aten.flatten.using_ints", Noop::kView},
-    {"aten.lift_fresh.default", Noop::kView},
-    {"aten.movedim.int", Noop::kView},
-    {"aten.narrow.default", Noop::kView},
-    {"aten.permute.default", Noop::kView},
-    {"aten.reshape.default", Noop::kView},
-    {"aten.slice.Tensor", Noop::kView},
-    {"aten.squeeze.default", Noop::kView},
-    {"aten.squeeze.dim", Noop::kView},
-    {"aten.squeeze.dims", Noop::kView},
-    {"aten.t.default", Noop::kView},
-    {"aten.transpose.int", Noop::kView},
-    {"aten.type_as.default", Noop::kView},
-    {"aten.unflatten.int", Noop::kView},
-    {"aten.view.default", Noop::kView},
-    {"aten.view.dtype", Noop::kView},
-    {"aten.view_as.default", Noop::kView},
-    {"aten.to.device", Noop::kViewUnless},
-    {"aten.to.dtype", Noop::kViewUnless},
-    {"aten.to.dtype_layout", Noop::kViewUnless},
-    {"aten.to.other", Noop::kViewUnless},
-    {"aten._to_copy.default", Noop::kCopy},
-    {"aten._unsafe_view.default", Noop::kCopy},
-    {"aten.alias_copy.default", Noop::kCopy},
-    {"aten.clone.default", Noop::kCopy},
-    {"aten.detach_copy.default", Noop::kCopy},
-    {"aten.expand_copy.default", Noop::kCopy},
-    {"aten.lift_fresh_copy.default", Noop::kCopy},
-    {"aten.slice_copy.Tensor", Noop::kCopy},
-    {"aten.squeeze_copy.default", Noop::kCopy},
-    {"aten.squeeze_copy.dim", Noop::kCopy},
-    {"aten.squeeze_copy.dims", Noop::kCopy},
-    {"aten.view_copy.default", Noop::kCopy},
-    {"dim_order_ops._clone_dim_order.default", Noop::kCopy},
-    {"dim_order_ops._to_dim_order_copy.default", Noop::kCopy},
-    {"aten.permute_copy.default", Noop::kPermutation},
-    {"aten.alpha_dropout.default", Noop::kDropout},
-    {"aten.dropout.default", Noop::kDropout},
-    {"aten.feature_dropout.default", Noop::kDropout},
+    {op::aten__reshape_alias_default, Noop::kView},
+    {op::aten_alias_default, Noop::kView},
+    {op::aten_broadcast_to_default, Noop::kView},
+    {op::aten_contiguous_default, Noop::kView},
+    {op::aten_detach_default, Noop::kView},
+    {op::aten_expand_default, Noop::kView},
+    {op::aten_expand_as_default, Noop::kView},
+    {op::aten_flatten_using_ints, Noop::kView},
+    {op::aten_lift_fresh_default, Noop::kView},
+    {op::aten_movedim_int, Noop::kView},
+    {op::aten_narrow_default, Noop::kView},
+    {op::aten_permute_default, Noop::kView},
+    {op::aten_reshape_default, Noop::kView},
+    {op::aten_slice_Tensor, Noop::kView},
+    {op::aten_squeeze_default, Noop::kView},
+    {op::aten_squeeze_dim, Noop::kView},
+    {op::aten_squeeze_dims, Noop::kView},
+    {op::aten_t_default, Noop::kView},
+    {op::aten_transpose_int, Noop::kView},
+    {op::aten_type_as_default, Noop::kView},
+    {op::aten_unflatten_int, Noop::kView},
+    {op::aten_view_default, Noop::kView},
+    {op::aten_view_dtype, Noop::kView},
+    {op::aten_view_as_default, Noop::kView},
+    {op::aten_to_device, Noop::kViewUnless},
+    {op::aten_to_dtype, Noop::kViewUnless},
+    {op::aten_to_dtype_layout, Noop::kViewUnless},
+    {op::aten_to_other, Noop::kViewUnless},
+    {op::aten__to_copy_default, Noop::kCopy},
+    {op::aten__unsafe_view_default, Noop::kCopy},
+    {op::aten_alias_copy_default, Noop::kCopy},
+    {op::aten_clone_default, Noop::kCopy},
+    {op::aten_detach_copy_default, Noop::kCopy},
+    {op::aten_expand_copy_default, Noop::kCopy},
+    {op::aten_lift_fresh_copy_default, Noop::kCopy},
+    {op::aten_slice_copy_Tensor, Noop::kCopy},
+    {op::aten_squeeze_copy_default, Noop::kCopy},
+    {op::aten_squeeze_copy_dim, Noop::kCopy},
+    {op::aten_squeeze_copy_dims, Noop::kCopy},
+    {op::aten_view_copy_default, Noop::kCopy},
+    {op::dim_order_ops__clone_dim_order_default, Noop::kCopy},
+    {op::dim_order_ops__to_dim_order_copy_default, Noop::kCopy},
+    {op::aten_permute_copy_default, Noop::kPermutation},
+    {op::aten_alpha_dropout_default, Noop::kDropout},
+    {op::aten_dropout_default, Noop::kDropout},
+    {op::aten_feature_dropout_default, Noop::kDropout},
 };
 
 // Removes a node that gives what it is given: same dtype, shape, strides and offset.
@@ -77,14 +78,8 @@ constexpr NoopRow kRows[] = {
 // or when the copy keeps an output from sharing memory with an input or another output.
 class RemoveNoops final : public RewritePass {
  public:
-  explicit RemoveNoops(const Context& context) {
-    for (const NoopRow& row : kRows) {
-      const Op op = context.ops.Find(row.op);
-      if (!op.has_value()) continue;
-      targets_.push_back(op);
-      kinds_.push_back(row.kind);
-    }
-    if (targets_.empty()) targets_.push_back(Op{});
+  explicit RemoveNoops(const Context&) {
+    for (const NoopRow& row : kRows) targets_.push_back(row.op);
   }
   std::string_view name() const override { return "remove-noops"; }
   std::span<const Op> targets() const override { return targets_; }
@@ -95,7 +90,7 @@ class RemoveNoops final : public RewritePass {
     if (node.meta() != source.meta() || node.quant().index != 0) return absl::OkStatus();
     const size_t row = std::find(targets_.begin(), targets_.end(), node.op()) - targets_.begin();
     bool is_view = false;
-    switch (kinds_[row]) {
+    switch (kRows[row].kind) {
       case Noop::kView:
         is_view = true;
         break;
@@ -134,8 +129,7 @@ class RemoveNoops final : public RewritePass {
     return false;
   }
 
-  std::vector<Op> targets_;
-  std::vector<Noop> kinds_;  // of each target
+  std::vector<Op> targets_;  // of the rows
 };
 
 }  // namespace

@@ -156,6 +156,7 @@ void Rewriter::Impl::Rollback() {
   }
   if (signature_before.has_value()) {
     program.inputs = std::move(signature_before->inputs);
+    if (signature_before->constants.has_value()) program.constants = *std::move(signature_before->constants);
     program.constants.resize(signature_before->num_constants);
     signature_before.reset();
     input_index.clear();

@@ -53,7 +53,13 @@ absl::StatusOr<InferResult> Rewriter::Impl::InferResultOf(Op op, AttrsId attrs, 
                                                           QuantId quant, NodeId place) {
   llvm::SmallVector<MetaId, 8> metas;
   for (const NodeId operand : operands) metas.push_back(graph().meta(operand));
-  absl::StatusOr<InferResult> result = inferrer.Infer(op, attrs, metas, quant, {current.index, place});
+  NodePlace at{current.index, place};
+  llvm::SmallVector<ConstId, 4> constants;
+  if (context.ops.Has(op, kReadsValues)) {
+    for (const NodeId operand : operands) constants.push_back(ReadableConstant(operand));
+    at.constants = constants;
+  }
+  absl::StatusOr<InferResult> result = inferrer.Infer(op, attrs, metas, quant, at);
   if (result.ok()) KeepGuards(result->guards);
   return result;
 }
@@ -361,7 +367,9 @@ absl::Status Rewriter::ReplaceUses(Node node, Node value) {
       }
       impl.DropUse(node.id());
     }
-    if (!same_meta) impl.session().queue.Push(graph, user);
+    // Equal metadata, but another constant.
+    const bool reads_values = impl.context.ops.Has(graph.op(user), kReadsValues);
+    if (!same_meta || reads_values) impl.session().queue.Push(graph, user);
     if (graph.op(user) == op::output) continue;
     GraphEdit(graph).SetLoc(user, impl.Provenance(graph.loc(user)));
     impl.Touch(user);

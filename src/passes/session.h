@@ -103,6 +103,7 @@ struct Rewriter::Impl {
   void Arrive(NodeId node);
   void Save();  // before the first edit of this graph in the transaction
   void SaveSignature();
+  void DropUnheldConstants();
   void GrowTo(uint32_t id_bound);
   LocId Provenance(LocId parent);  // `parent` redefined by this pass
 
@@ -118,6 +119,7 @@ struct Rewriter::Impl {
   bool IsRestriding(Op op) const { return (AliasingOf(op) & 4) != 0; }  // reads storage by strides of its own
   const InputSpec* InputOf(NodeId node) const;                          // main's placeholders only
   bool IsMutatedInput(const InputSpec& spec) const;
+  ConstId ReadableConstant(NodeId node) const;  // as ReadableConstants; no value where there is none
 
   Program& program;
   Context& context;
@@ -137,10 +139,12 @@ struct Rewriter::Impl {
   struct Signature {
     std::vector<InputSpec> inputs;
     size_t num_constants = 0;
+    std::optional<std::vector<Constant>> constants;  // before some were removed
   };
   std::optional<Signature> signature_before;
   mutable absl::flat_hash_map<NodeId, uint32_t> input_index;  // of main; built on demand
   mutable std::optional<absl::flat_hash_set<std::string>> mutated_inputs;
+  mutable std::optional<bool> functional;                                    // when first asked
   absl::flat_hash_map<size_t, llvm::SmallVector<NodeId, 1>> pass_constants;  // placeholders by hash of meta and bytes
   mutable std::vector<uint8_t> aliasing;  // by op: 0 unknown, 1 fresh, 2 may alias, 4 restriding
 };

@@ -1,6 +1,7 @@
 // The verbs of the session, transactions, statistics: small programs, text in and out.
 #include "passes/rewriter.h"
 
+#include <cstring>
 #include <string>
 
 #include "absl/strings/match.h"
@@ -201,6 +202,64 @@ TEST_CASE("an edit that fails late takes back earlier ones, constants and inputs
         return rw.Redefine(node, op::aten_add_Tensor, {{"self", node.arg("self")}, {"other", constant}});
       });
   CHECK(absl::StrContains(got, "changed my mind [mine_c1]"));
+}
+
+TEST_CASE("constants that were removed come back when the pass fails") {
+  PassesFixture fixture;
+  constexpr std::string_view kText = R"(graph main(%a: f32[3] = parameter "a", %b: f32[3] = parameter "b", %x: f32[3]) {
+  %y = aten.add.Tensor(%x, %b) : f32[3]
+  return %y
+}
+)";
+  const auto remove = [&](Node node, Rewriter& rw) -> absl::Status {
+    CHECK_EQ(rw.RemoveUnusedConstants(), 1);
+    CHECK_EQ(rw.RemoveUnusedConstants(), 0);
+    CHECK_EQ(rw.program().constants.size(), 1);
+    CHECK_EQ(node.arg("other").constant()->name, "b");
+    return absl::OkStatus();
+  };
+  CHECK(absl::StrContains(RunOn(fixture, kText, {op::aten_add_Tensor}, remove),
+                          "graph main(%b: f32[3] = parameter \"b\", %x: f32[3]) {"));
+  CHECK(absl::StrContains(RunOn(fixture, kText, {op::aten_add_Tensor},
+                                [&](Node node, Rewriter& rw) -> absl::Status {
+                                  TARE_RETURN_IF_ERROR(remove(node, rw));
+                                  const float bytes[3] = {};
+                                  std::vector<std::byte> data(sizeof(bytes));
+                                  TARE_RETURN_IF_ERROR(rw.AddConstant("new", node.tensor(), data).status());
+                                  return InvalidError("mine_c1", "no");
+                                }),
+                          "[mine_c1]"));
+}
+
+TEST_CASE("a rule that reads a constant is asked again when the constant is another one") {
+  PassesFixture fixture;
+  constexpr std::string_view kOps = R"toml([op."my.filled.default"]
+schema = "(Tensor size) -> Tensor"
+shape  = "values(size)"
+dtype  = "f32"
+doc    = "A tensor of the size that a constant holds."
+traits = ["pure", "reads_values"]
+)toml";
+  REQUIRE(AddOpsFile(*fixture.context, "my.toml", kOps).ok());
+  const auto constant = [](Node like, Rewriter& rw, std::vector<int64_t> values) {
+    std::vector<std::byte> bytes(values.size() * sizeof(int64_t));
+    std::memcpy(bytes.data(), values.data(), bytes.size());
+    return rw.AddConstant("size", like.tensor(), std::move(bytes));
+  };
+  const Op filled = fixture.context->ops.Find("my.filled.default");
+  const std::string got = RunOn(
+      fixture, "graph main(%x: i64[2]) {\n  %a = aten.neg.default(%x) : i64[2]\n  return %a\n}\n",
+      {op::aten_neg_default}, [&](Node node, Rewriter& rw) -> absl::Status {
+        TARE_ASSIGN_OR_RETURN(const Node first, constant(node, rw, {2, 3}));
+        TARE_ASSIGN_OR_RETURN(const Node second, constant(node, rw, {4, 5}));
+        TARE_ASSIGN_OR_RETURN(const Node made, rw.InsertBefore(node, filled, {{"size", first}}, "made"));
+        CHECK_EQ(PrintMeta(rw.context(), made.meta()), "f32[2,3]");
+        TARE_ASSIGN_OR_RETURN(const Node used, rw.InsertBefore(node, op::aten_sin_default, {{"self", made}}, "used"));
+        TARE_RETURN_IF_ERROR(rw.ReplaceUses(node, used));
+        return rw.ReplaceUses(first, second);
+      });
+  CHECK(absl::StrContains(got, "%made = my.filled.default(%c_size_1) : f32[4,5]"));
+  CHECK(absl::StrContains(got, "%used = aten.sin.default(%made) : f32[4,5]"));
 }
 
 TEST_CASE("equal constants are one input") {

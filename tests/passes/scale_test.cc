@@ -1,6 +1,4 @@
 // Graphs of hostile size: no recursion on depth, no square of anything.
-#include <pthread.h>
-
 #include <chrono>
 #include <string>
 
@@ -9,27 +7,10 @@
 #include "meta/op_names.h"
 #include "passes/session.h"
 #include "passes_fixture.h"
+#include "small_stack.h"
 
 namespace tare {
 namespace {
-
-template <typename Function>
-void OnSmallStack(Function function) {
-  pthread_attr_t attributes;
-  pthread_attr_init(&attributes);
-  pthread_attr_setstacksize(&attributes, 1 << 20);
-  pthread_t thread;
-  REQUIRE_EQ(pthread_create(
-                 &thread, &attributes,
-                 [](void* f) -> void* {
-                   (*static_cast<Function*>(f))();
-                   return nullptr;
-                 },
-                 &function),
-             0);
-  pthread_join(thread, nullptr);
-  pthread_attr_destroy(&attributes);
-}
 
 std::string ChainText(int n) {
   std::string text = "graph main(%n: f32[8]) {\n";

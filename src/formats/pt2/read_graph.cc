@@ -110,21 +110,9 @@ NodeDef GetItem(GraphReader& graph, int64_t index, MetaId meta, LocId loc, std::
 absl::StatusOr<MetaId> ConstantMeta(GraphReader& graph, const Json& json) {
   ArgumentReader arguments{graph};
   TARE_ASSIGN_OR_RETURN(const AttrValue value, ReadArgument(arguments, json, 0));
-  Context& context = graph.reader.context;
-  switch (value.kind) {
-    case AttrKind::kNone:
-      return context.metas.None();
-    case AttrKind::kBool:
-      return context.metas.Bool(context.syms.Bool(value.flag));
-    case AttrKind::kInt:
-      return context.metas.Int(context.syms.Int(value.integer));
-    case AttrKind::kFloat:
-      return context.metas.Float(context.syms.Float(value.real));
-    case AttrKind::kString:
-      return context.metas.String(value.text());
-    default:
-      return json.Error("graph_c8", "input is neither a value nor a simple constant");
-  }
+  const MetaId meta = MetaOf(graph.reader.context, value);
+  if (!meta.has_value()) return json.Error("graph_c8", "input is neither a value nor a simple constant");
+  return meta;
 }
 
 absl::Status ReadInputs(GraphReader& graph, const Json& json) {
