@@ -12,16 +12,23 @@ namespace tare {
 namespace {
 
 constexpr PassRow kBuiltinPasses[] = {
-    {"cancel-qdq", "Drops a dequantize and the quantize after it when their parameters are equal.", MakeCancelQdq},
-    {"compose-permutes", "Joins a permutation of a permutation into one.", MakeComposePermutes},
-    {"compose-views", "Joins a view of a view into one.", MakeComposeViews},
-    {"dead-code", "Erases nodes without users and effects, and parameters, buffers and constants that nothing uses.",
+    {"cancel-qdq",
+     "Drops a dequantize and the quantize after it, per tensor or channel, when their parameters are equal.",
+     MakeCancelQdq},
+    {"compose-permutes", "Joins permute, transpose, t and their copies: a permutation of a permutation becomes one.",
+     MakeComposePermutes},
+    {"compose-views", "Joins view, reshape, view_copy, _unsafe_view with the view, squeeze or flatten before it.",
+     MakeComposeViews},
+    {"dead-code", "Erases nodes of any op without users and effects, and weights and constants that nothing uses.",
      MakeDeadCode},
-    {"decompose-linear", "Writes linear as matrix product, transposition and views.", MakeDecomposeLinear},
+    {"decompose-linear", "Writes linear as matrix product, transposition and views, as PyTorch does.",
+     MakeDecomposeLinear},
     {"fuse-batch-norm", "Folds a batch norm in inference into the weights of the convolution before it.",
      MakeFuseBatchNorm},
-    {"remove-noops", "Removes copies, views and casts that give what they are given.", MakeRemoveNoops},
-    {"view-to-view-copy", "Turns views into copies, so that values have storage of their own.", MakeViewToViewCopy},
+    {"remove-noops", "Removes clone, alias, detach, dropout in eval, views and casts that give what they are given.",
+     MakeRemoveNoops},
+    {"view-to-view-copy", "Turns views (permute, view, slice, …) into their copying twins, with storage of their own.",
+     MakeViewToViewCopy},
 };
 
 }  // namespace

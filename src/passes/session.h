@@ -117,7 +117,9 @@ struct Rewriter::Impl {
   uint8_t AliasingOf(Op op) const;
   bool MayAlias(Op op) const { return (AliasingOf(op) & 2) != 0; }      // results may share an operand's storage
   bool IsRestriding(Op op) const { return (AliasingOf(op) & 4) != 0; }  // reads storage by strides of its own
-  const InputSpec* InputOf(NodeId node) const;                          // main's placeholders only
+  bool MayWrite(Op op) const;
+  StorageUse UseInBodies(NodeId owner) const;
+  const InputSpec* InputOf(NodeId node) const;  // main's placeholders only
   bool IsMutatedInput(const InputSpec& spec) const;
   ConstId ReadableConstant(NodeId node) const;  // as ReadableConstants; no value where there is none
 

@@ -52,6 +52,32 @@ uint8_t Rewriter::Impl::AliasingOf(Op op) const {
   return known;
 }
 
+// Without a schema we do not know what an op writes.
+bool Rewriter::Impl::MayWrite(Op op) const {
+  const uint16_t traits = context.ops.Get(op).traits;
+  return (traits & kMutates) != 0 || (context.ops.schema(op) == nullptr && (traits & kPseudo) == 0);
+}
+
+// What the bodies of `owner`, and bodies in those, may do to anything they are given.
+StorageUse Rewriter::Impl::UseInBodies(NodeId owner) const {
+  StorageUse use;
+  std::vector<GraphId> stack;
+  for (const GraphId body : bodies_of[current.index])
+    if (program.graphs[body.index].owner == owner) stack.push_back(body);
+  // An op that is given an operator to call, and not a body.
+  if (stack.empty()) use.mutated = true;
+  while (!stack.empty()) {
+    const GraphId body = stack.back();
+    stack.pop_back();
+    for (const Op op : sessions[body.index].index.Ops()) {
+      use.mutated |= MayWrite(op);
+      use.restrided |= IsRestriding(op);
+    }
+    stack.insert(stack.end(), bodies_of[body.index].begin(), bodies_of[body.index].end());
+  }
+  return use;
+}
+
 // Walks the values that may share storage with `node`: up to the operands of aliasing ops and down to
 // their results.
 StorageUse Rewriter::StorageOf(Node node) const {
@@ -82,9 +108,12 @@ StorageUse Rewriter::StorageOf(Node node) const {
       if (user_op == op::output) use.returned = true;
       if (impl.IsRestriding(user_op)) use.restrided = true;
       const uint16_t traits = impl.context.ops.Get(user_op).traits;
-      // Without a schema we do not know what an op writes; a body may write what it is given.
-      if ((traits & (kMutates | kHigherOrder)) != 0) use.mutated = true;
-      if (impl.context.ops.schema(user_op) == nullptr && (traits & kPseudo) == 0) use.mutated = true;
+      if (impl.MayWrite(user_op)) use.mutated = true;
+      if ((traits & kHigherOrder) != 0) {
+        const StorageUse inside = impl.UseInBodies(user);
+        use.mutated |= inside.mutated;
+        use.restrided |= inside.restrided;
+      }
       if (impl.MayAlias(user_op)) reach(user);
     }
   }
