@@ -4,6 +4,7 @@
 #include "backends/tosa/affine.h"
 #include "backends/tosa/constants.h"
 #include "backends/tosa/math.h"
+#include "backends/tosa/site.h"
 #include "backends/tosa/tosa_passes.h"
 
 namespace tare {
@@ -34,7 +35,7 @@ class LowerGather final : public RewritePass {
   absl::Status Rewrite(Node node, Rewriter& rw) const override {
     Node values = node.arg(node.op() == embedding_ ? "weight" : "self");
     Node indices = node.arg(node.op() == embedding_ ? "indices" : "index");
-    if (!values.has_value() || !values.is_tensor() || qdq_.IsDequantize(values.op())) return absl::OkStatus();
+    if (!values.has_value() || !values.is_tensor()) return absl::OkStatus();
     int64_t dim = node.op() == embedding_ ? 0 : node.integer("dim").value_or(0);
     const auto rank = static_cast<int64_t>(values.tensor().shape.size());
     if (node.op() == index_) {
@@ -46,16 +47,23 @@ class LowerGather final : public RewritePass {
         dim = static_cast<int64_t>(i);
         ++given;
       }
-      if (given == list.size() && given > 1) return Several(node, values, list, rw);
+      if (given == list.size() && given > 1)
+        return qdq_.IsDequantize(values.op()) ? absl::OkStatus() : Several(node, values, list, rw);
       if (given != 1) return absl::OkStatus();
     }
     if (dim < 0) dim += rank;
     if (!indices.has_value() || !indices.is_tensor() || dim < 0 || dim >= rank) return absl::OkStatus();
     if (indices.tensor().dtype != DType::kI32) return absl::OkStatus();
+    const Node arguments[] = {values};
+    const std::optional<Site> site = SiteOf(qdq_, rw, node, arguments);
+    if (!site.has_value() || (site->quantised && !site->inputs[0].q->per_tensor())) return absl::OkStatus();
+    values = site->inputs[0].value;
     Emitter emit(rw, ops_, node);
     const Node found =
         node.op() == gather_ ? Along(emit, values, indices, dim) : Rows(emit, node, values, indices, dim);
-    if (emit.ok() && found.has_value()) emit.Replace(node, emit.Reshape(found, emit.ShapeOf(node)));
+    if (!emit.ok() || !found.has_value()) return emit.Finish();
+    const Node shaped = emit.Reshape(found, emit.ShapeOf(node));
+    if (emit.ok()) FinishMoved(emit, *site, shaped);
     return emit.Finish();
   }
 
