@@ -54,14 +54,20 @@ Node Emitter::Insert(Op op, ArgList args) {
   return Take(rw_.InsertBefore(place_, op, args));
 }
 
+bool Emitter::InMain() {
+  if (rw_.graph_id() == GraphId{0}) return true;
+  Refuse("tosa_lower_c12", "constants of bodies are not made yet");
+  return false;
+}
+
 Node Emitter::Integers(std::string_view name, DType dtype, std::span<const int64_t> shape,
                        std::span<const int64_t> values) {
-  if (!status_.ok()) return Node();
+  if (!status_.ok() || !InMain()) return Node();
   return Take(AddIntegers(rw_, name, dtype, shape, values));
 }
 
 Node Emitter::Floats(std::string_view name, std::span<const int64_t> shape, std::span<const float> values) {
-  if (!status_.ok()) return Node();
+  if (!status_.ok() || !InMain()) return Node();
   return Take(AddFloats(rw_, name, shape, values));
 }
 

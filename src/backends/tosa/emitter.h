@@ -54,6 +54,7 @@ class Emitter {
 
  private:
   Node Take(absl::StatusOr<Node> node);
+  bool InMain();  // refuses elsewhere: only the main graph has constants
   Rewriter& rw_;
   const TosaOps& ops_;
   Node place_;

@@ -74,6 +74,7 @@ Node TensorMath::Softmax(Node x, int64_t axis) {
 }
 
 std::vector<int64_t> AxesOf(Node node, std::string_view argument, size_t rank) {
+  if (rank == 0) return {};  // where ATen lets 0 and -1 name the only element
   std::vector<int64_t> axes = node.ints(argument);
   if (axes.empty())
     for (size_t i = 0; i < rank; ++i) axes.push_back(static_cast<int64_t>(i));

@@ -51,7 +51,8 @@ class LowerReduce final : public RewritePass {
       return absl::OkStatus();
     const auto shape = StaticShape(x.tensor());
     if (!shape.has_value()) return absl::OkStatus();
-    std::vector<int64_t> axes = node.ints("dim");
+    // Without dims, 0 and -1 name the only element.
+    std::vector<int64_t> axes = shape->empty() ? std::vector<int64_t>() : node.ints("dim");
     if (axes.empty())
       for (size_t i = 0; i < shape->size(); ++i) axes.push_back(static_cast<int64_t>(i));
     for (int64_t& axis : axes)
