@@ -45,4 +45,15 @@ std::optional<NodeId> NodeOf(const absl::Status& status) {
 
 std::string CheckIdOf(const absl::Status& status) { return PayloadOf(status, kCheckPayload).value_or(""); }
 
+std::string_view WithoutId(const absl::Status& status) {
+  std::string_view text(status.message().data(), status.message().size());
+  const size_t id_bytes = CheckIdOf(status).size();
+  if (id_bytes > 0 && text.size() >= id_bytes + 3) text.remove_suffix(id_bytes + 3);
+  return text;
+}
+
+absl::Status Prefixed(std::string_view prefix, const absl::Status& status) {
+  return CheckError(status.code(), CheckIdOf(status), Cat(prefix, WithoutId(status)));
+}
+
 }  // namespace tare

@@ -54,6 +54,10 @@ absl::Status WithNode(absl::Status status, NodeId node);
 std::optional<NodeId> NodeOf(const absl::Status& status);
 // The check id of a status made by CheckError, or "".
 std::string CheckIdOf(const absl::Status& status);
+// The message before ` [check_id]`.
+std::string_view WithoutId(const absl::Status& status);
+// `prefix` before the message; the check id is kept, the place is not.
+absl::Status Prefixed(std::string_view prefix, const absl::Status& status);
 
 }  // namespace tare
 

@@ -45,12 +45,6 @@ RulePlace PlaceOf(const toml::node& node) {
   return {static_cast<uint32_t>(node.source().begin.line), static_cast<uint32_t>(node.source().begin.column)};
 }
 
-// The message of an error that ends in ` [id]`.
-std::string_view WithoutId(const absl::Status& status) {
-  const std::string_view text(status.message().data(), status.message().size());
-  return text.substr(0, text.rfind(" ["));
-}
-
 std::vector<std::string_view> SplitLines(std::string_view text) {
   std::vector<std::string_view> lines;
   while (!text.empty()) {

@@ -330,6 +330,8 @@ class Activation {
     ++state_.rule_depth;
     auto value = Activation(state_, rule, args, depth_).Run();
     --state_.rule_depth;
+    // The sentence of a check names the arguments of its own row.
+    if (!value.ok()) return Prefixed(Cat("in ", rule.table->texts[rule.row->name], ": "), value.status());
     return value;
   }
 

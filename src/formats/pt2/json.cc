@@ -53,14 +53,6 @@ bool HasLoneSurrogate(std::string_view text) {
 
 }  // namespace
 
-absl::Status Prefixed(std::string_view prefix, const absl::Status& status) {
-  std::string_view message(status.message().data(), status.message().size());
-  const std::string check = CheckIdOf(status);
-  // CheckError adds ` [check]` again.
-  if (!check.empty() && message.size() > check.size() + 3) message.remove_suffix(check.size() + 3);
-  return CheckError(status.code(), check, std::string(prefix) + std::string(message));
-}
-
 std::string Json::Where() const {
   std::vector<const JsonPath*> steps;
   for (const JsonPath* p = &path; p != nullptr; p = p->up) steps.push_back(p);

@@ -19,9 +19,6 @@ namespace tare::pt2 {
 
 inline constexpr size_t kJsonPadding = simdjson::SIMDJSON_PADDING;
 
-// `prefix` before the message, the check id kept.
-absl::Status Prefixed(std::string_view prefix, const absl::Status& status);
-
 struct JsonPath {
   const JsonPath* up = nullptr;
   std::string_view key;  // of an object; or
