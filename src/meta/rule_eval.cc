@@ -70,7 +70,9 @@ class Activation {
       TARE_ASSIGN_OR_RETURN(const bool accepted, rc_.Demand(holds.expr));
       if (accepted) return absl::OkStatus();
     }
-    return InvalidError(table_.texts[check.id], Message(check.say));
+    // The sentence names arguments of this row, which may not be the op that was called.
+    const std::string in = state_.rule_depth > 0 ? Cat("in ", table_.texts[row_.name], ": ") : "";
+    return InvalidError(table_.texts[check.id], in, Message(check.say));
   }
 
   std::string Message(uint32_t say) {
@@ -330,8 +332,6 @@ class Activation {
     ++state_.rule_depth;
     auto value = Activation(state_, rule, args, depth_).Run();
     --state_.rule_depth;
-    // The sentence of a check names the arguments of its own row.
-    if (!value.ok()) return Prefixed(Cat("in ", rule.table->texts[rule.row->name], ": "), value.status());
     return value;
   }
 

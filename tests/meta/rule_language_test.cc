@@ -160,7 +160,8 @@ TEST_CASE("expressions") {
            {"with_dtype(x, i8)", "i8[2,3,s0]"},
            {"fail('t_c1', text('n is ', n))", "error: n is 3 [t_c1]"},
            {"rule('aten.permute.default', x, [1, 0, 2])", "f32[3,2,s0]"},
-           {"rule('aten.mm.default', x, w)", "error: self has rank 3, mat2 rank 1; both must be matrices [mm_c1]"},
+           {"rule('aten.mm.default', x, w)",
+            "error: in aten.mm.default: self has rank 3, mat2 rank 1; both must be matrices [mm_c1]"},
            // faults of the row name their place
            {"1 + 'a'", "error: + does not take 1 and a (rule of t.case.default, case.toml:4:20) [rule_c8]"},
            {"1 if 2 else 3", "error: expected a condition, found 2 (rule of t.case.default, case.toml:4:18) [rule_c8]"},

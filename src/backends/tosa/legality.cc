@@ -40,7 +40,7 @@ constexpr LegalityRow kReasons[] = {
     {"tosa_legal_c8", "an extent is 0", "TOSA has no empty tensors: remove the op"},
     {"tosa_legal_c9", "it converts between floats and integers inside of the program",
      "quantise the ops around it too, so that it lies at the edge"},
-    {"tosa_legal_c10", "its arguments have no lowering", "see docs/tosa.md for what each op may be given"},
+    {"tosa_legal_c10", "its arguments have no lowering", "write it with other ops, or leave it outside with --partial"},
 };
 
 // Ops that some pass to TOSA looks for.
