@@ -37,8 +37,7 @@ class FoldConstants final : public GraphPass {
  private:
   static bool IsFoldable(const Context& context, Op op) {
     const uint16_t traits = context.ops.Get(op).traits;
-    return (traits & kPure) != 0 &&
-           (traits & (kMutates | kRandom | kHigherOrder | kPseudo | kDeclared)) == 0;
+    return (traits & kPure) != 0 && (traits & (kMutates | kRandom | kHigherOrder | kPseudo | kDeclared)) == 0;
   }
 
   absl::Status Fold(Node node, Rewriter& rw) const {
