@@ -97,7 +97,7 @@ absl::StatusOr<Value> ReduceKernel(KernelCall& call) {
           // Where every element is NaN and NaN is ignored, the result is NaN.
           return Reduce<T, T>(
               call, operand.x, operand.axis, ignore_nan ? static_cast<T>(Limits::quiet_NaN()) : start,
-              [ignore_nan](T a, T b) {
+              [=](T a, T b) {
                 if constexpr (std::is_floating_point_v<T>) {
                   if (std::isnan(a)) return ignore_nan ? b : a;
                   if (std::isnan(b)) return ignore_nan ? a : b;

@@ -185,9 +185,9 @@ void PrintJson(const LineFiles& files, bool by_op) {
     if (!by_op) return;
     json.Key("ops");
     json.Object([&] {
-      for (const auto& [op, counts] : files.by_op()) {
-        json.Key(op);
-        json.Object([&] { PutCounts(json, counts); });
+      for (const auto& counted : files.by_op()) {
+        json.Key(counted.first);
+        json.Object([&] { PutCounts(json, counted.second); });
       }
     });
   });

@@ -58,7 +58,8 @@ struct Output {
 };
 
 std::string ElementText(const Tensor& tensor, int64_t i) {
-  return absl::StrFormat(IsFloating(tensor.dtype()) ? "%.6g" : "%.0f", ElementAsReal(tensor, i));
+  const double value = ElementAsReal(tensor, i);
+  return IsFloating(tensor.dtype()) ? absl::StrFormat("%.6g", value) : absl::StrFormat("%.0f", value);
 }
 
 void PrintOutput(const Output& output) {
