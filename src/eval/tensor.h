@@ -84,6 +84,9 @@ class Tensor {
 // `f32[2,3]`.
 std::string Describe(const Tensor& tensor);
 
+// The rules of src/meta have a Value of their own; the names must differ for the linker.
+inline namespace evaluation {
+
 enum class ValueKind : uint8_t { kNone, kTensor, kList, kInt, kFloat, kBool };
 
 struct Value {
@@ -119,5 +122,7 @@ struct Value {
     return v;
   }
 };
+
+}  // namespace evaluation
 
 }  // namespace tare
