@@ -1,30 +1,18 @@
 // ATen and quantized_decomposed on small tensors; expected values are what PyTorch 2.13 answers on the CPU.
 #include <string>
 
-#include "doctest/doctest.h"
-#include "run_text.h"
+#include "check_calls.h"
 
 using namespace tare;
 
 namespace {
 
-struct Case {
-  std::string_view call;
-  std::vector<std::string_view> inputs;
-  std::string_view want;
-};
-
-void Check(std::initializer_list<Case> cases) {
-  for (const auto& [call, inputs, want] : cases) {
-    CAPTURE(call);
-    CHECK_EQ(RunCall(call, inputs, ""), want);
-  }
-}
+void CheckAten(std::initializer_list<CallCase> cases) { Check(cases, ""); }
 
 }  // namespace
 
 TEST_CASE("types are promoted, integers wrap, division is true") {
-  Check({
+  CheckAten({
       {"aten.add.Tensor(%a, %b, alpha=2)", {"i32[2] 1 2", "i64[2] 10 20"}, "i64[2] 21 42"},
       {"aten.add.Tensor(%a, %b)", {"i8[1] 127", "i8[1] 1"}, "i8[1] -128"},
       {"aten.mul.Tensor(%a, %b)", {"bool[2] true false", "f32[] 2.5"}, "f32[2] 2.5 0"},
@@ -44,7 +32,7 @@ TEST_CASE("types are promoted, integers wrap, division is true") {
 }
 
 TEST_CASE("functions of one element") {
-  Check({
+  CheckAten({
       {"aten.relu.default(%a)", {"f32[3] -1.0 nan 2.0"}, "f32[3] 0 nan 2"},
       {"aten.gelu.default(%a)", {"f32[2] 1.0 -1.0"}, "f32[2] 0.841345 -0.158655"},
       {"aten.gelu.default(%a, approximate=\"tanh\")", {"f32[2] 1.0 -1.0"}, "f32[2] 0.841192 -0.158808"},
@@ -61,7 +49,7 @@ TEST_CASE("functions of one element") {
 }
 
 TEST_CASE("other shapes of the same elements") {
-  Check({
+  CheckAten({
       {"aten.view.default(%a, size=[-1,2])", {"i8[4] 1 2 3 4"}, "i8[2,2] 1 2 3 4"},
       {"aten.view_copy.default(%a, size=[2,2])", {"i8[4] 1 2 3 4"}, "i8[2,2] 1 2 3 4"},
       {"aten.permute.default(%a, dims=[-1,0])", {"i8[2,2] 1 2 3 4"}, "i8[2,2] 1 3 2 4"},
@@ -86,7 +74,7 @@ TEST_CASE("other shapes of the same elements") {
 }
 
 TEST_CASE("reductions and scans") {
-  Check({
+  CheckAten({
       {"aten.sum.dim_IntList(%a, dim=[-1], keepdim=true)", {"i32[2,2] 1 2 3 4"}, "i64[2,1] 3 7"},
       {"aten.sum.dim_IntList(%a, dim=[])", {"f32[2] 1.0 2.5"}, "f32[] 3.5"},
       {"aten.mean.dim(%a, dim=[0])", {"f32[2,2] 1.0 2.0 3.0 4.0"}, "f32[2] 2 3"},
@@ -104,7 +92,7 @@ TEST_CASE("reductions and scans") {
 }
 
 TEST_CASE("products and windows") {
-  Check({
+  CheckAten({
       {"aten.matmul.default(%a, %b)", {"f32[2] 1.0 2.0", "f32[2] 3.0 4.0"}, "f32[] 11"},
       {"aten.matmul.default(%a, %b)", {"f32[2,1,2] 1.0 2.0 3.0 4.0", "f32[2,1] 1.0 10.0"}, "f32[2,1,1] 21 43"},
       {"aten.mm.default(%a, %b)", {"i64[1,2] 1 2", "i64[2,1] 3 4"}, "i64[1,1] 11"},
@@ -142,7 +130,7 @@ TEST_CASE("products and windows") {
 }
 
 TEST_CASE("indices") {
-  Check({
+  CheckAten({
       {"aten.embedding.default(%a, %b)", {"f32[2,2] 1.0 2.0 3.0 4.0", "i64[3] 1 0 1"}, "f32[3,2] 3 4 1 2 3 4"},
       {"aten.index.Tensor(%a, [%b, none])", {"i8[2,2] 1 2 3 4", "i64[1] -1"}, "i8[1,2] 3 4"},
       {"aten.index.Tensor(%a, [none, %b])", {"i8[2,2] 1 2 3 4", "i64[3] 0 1 0"}, "i8[2,3] 1 2 1 3 4 3"},
@@ -162,7 +150,7 @@ TEST_CASE("indices") {
 }
 
 TEST_CASE("quantisation rounds to even in f32 and keeps within its bounds") {
-  Check({
+  CheckAten({
       {"quantized_decomposed.quantize_per_tensor.default(%a, scale=0.5, zero_point=1, quant_min=-128, quant_max=127, "
        "dtype=i8)",
        {"f32[6] 0.25 0.75 -0.25 100.0 -100.0 nan"},

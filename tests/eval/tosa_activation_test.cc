@@ -1,26 +1,11 @@
 // TOSA's CLAMP, TABLE, CAST, RESCALE and functions of floating point.
 #include <string>
 
-#include "doctest/doctest.h"
-#include "run_text.h"
+#include "check_calls.h"
 
 using namespace tare;
 
 namespace {
-
-struct Case {
-  std::string_view call;
-  std::vector<std::string_view> inputs;
-  std::string_view want;
-};
-
-void Check(std::initializer_list<Case> cases) {
-  for (const auto& [call, inputs, want] : cases) {
-    CAPTURE(call);
-    CAPTURE(inputs.front());
-    CHECK_EQ(RunCall(call, inputs), want);
-  }
-}
 
 // 256 entries 3 * i mod 256 - 128, and 513 entries 100 * i - 25600.
 std::string Table(int entries) {

@@ -1,28 +1,9 @@
 // TOSA's elementwise operators. Expected values from the definitions of TOSA 1.0, worked out by hand.
 #include <string>
 
-#include "doctest/doctest.h"
-#include "run_text.h"
+#include "check_calls.h"
 
 using namespace tare;
-
-namespace {
-
-struct Case {
-  std::string_view call;
-  std::vector<std::string_view> inputs;
-  std::string_view want;
-};
-
-void Check(std::initializer_list<Case> cases) {
-  for (const auto& [call, inputs, want] : cases) {
-    CAPTURE(call);
-    CAPTURE(inputs.front());
-    CHECK_EQ(RunCall(call, inputs), want);
-  }
-}
-
-}  // namespace
 
 TEST_CASE("sums and differences broadcast and must fit") {
   Check({

@@ -2,28 +2,9 @@
 // to work out by hand. Random calls are compared with the reference model by tests/oracle/tosa_ops.py.
 #include <string>
 
-#include "doctest/doctest.h"
-#include "run_text.h"
+#include "check_calls.h"
 
 using namespace tare;
-
-namespace {
-
-struct Case {
-  std::string_view call;
-  std::vector<std::string_view> inputs;
-  std::string_view want;
-};
-
-void Check(std::initializer_list<Case> cases) {
-  for (const auto& [call, inputs, want] : cases) {
-    CAPTURE(call);
-    CAPTURE(inputs.front());
-    CHECK_EQ(RunCall(call, inputs), want);
-  }
-}
-
-}  // namespace
 
 TEST_CASE("convolutions take zero points off and pad with them") {
   Check({
