@@ -7,6 +7,7 @@
 #include "backends/tosa/constants.h"
 #include "backends/tosa/math.h"
 #include "backends/tosa/tosa_passes.h"
+#include "backends/tosa/tosa_rewrite.h"
 
 namespace tare {
 namespace {
@@ -60,12 +61,10 @@ std::optional<Attention> ReadAttention(Node node) {
 // Heads and batches become the batch of MATMUL; heads that share a key become rows. A mask of bools selects; one that
 // is constant is added, or nothing when it is true everywhere. A row masked as a whole gives the mean of the values,
 // where ATen gives zeros or NaN.
-class LowerAttention final : public RewritePass {
+class LowerAttention final : public TosaRewrite {
  public:
   explicit LowerAttention(const Context& context)
-      : qdq_(context), ops_(context), targets_(FindOps(context, kAttention)) {}
-  std::string_view name() const override { return "lower-attention"; }
-  std::span<const Op> targets() const override { return targets_; }
+      : TosaRewrite("lower-attention", context, FindOps(context, kAttention)) {}
 
   absl::Status Rewrite(Node node, Rewriter& rw) const override {
     Node result = node;
@@ -149,10 +148,6 @@ class LowerAttention final : public RewritePass {
     }
     return emit.Reshape(masked, std::vector<int64_t>{a.batch, a.groups * a.l, a.s});
   }
-
-  QdqOps qdq_;
-  TosaOps ops_;
-  std::vector<Op> targets_;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "backends/tosa/constants.h"
 #include "backends/tosa/math.h"
 #include "backends/tosa/tosa_passes.h"
+#include "backends/tosa/tosa_rewrite.h"
 
 namespace tare {
 namespace {
@@ -25,11 +26,9 @@ constexpr std::string_view kCasts[] = {
 //   to(%x : f32, bool)  =>  LOGICAL_NOT(EQUAL(%x, 0))
 //
 // A conversion to the dtype that is there already goes away. 64-bit integers stay.
-class LowerCast final : public RewritePass {
+class LowerCast final : public TosaRewrite {
  public:
-  explicit LowerCast(const Context& context) : qdq_(context), ops_(context), targets_(FindOps(context, kCasts)) {}
-  std::string_view name() const override { return "lower-cast"; }
-  std::span<const Op> targets() const override { return targets_; }
+  explicit LowerCast(const Context& context) : TosaRewrite("lower-cast", context, FindOps(context, kCasts)) {}
 
   absl::Status Rewrite(Node node, Rewriter& rw) const override {
     const Node x = node.arg("self");
@@ -69,10 +68,6 @@ class LowerCast final : public RewritePass {
   bool CanCast(Rewriter& rw, Node x, DType to) const {
     return rw.Infer(ops_.cast, {{"input", x}, {"dtype", AttrValue::OfDType(to)}}).ok();
   }
-
-  QdqOps qdq_;
-  TosaOps ops_;
-  std::vector<Op> targets_;
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "backends/tosa/site.h"
 #include "backends/tosa/tosa_passes.h"
+#include "backends/tosa/tosa_rewrite.h"
 
 namespace tare {
 namespace {
@@ -10,11 +11,9 @@ namespace {
 constexpr std::string_view kClamp[] = {"aten.clamp.default"};
 
 // Writes a clamp as CLAMP; that of integers has its bounds quantised.
-class LowerClamp final : public RewritePass {
+class LowerClamp final : public TosaRewrite {
  public:
-  explicit LowerClamp(const Context& context) : qdq_(context), ops_(context), targets_(FindOps(context, kClamp)) {}
-  std::string_view name() const override { return "lower-clamp"; }
-  std::span<const Op> targets() const override { return targets_; }
+  explicit LowerClamp(const Context& context) : TosaRewrite("lower-clamp", context, FindOps(context, kClamp)) {}
 
   absl::Status Rewrite(Node node, Rewriter& rw) const override {
     const Node arguments[] = {node.arg("self")};
@@ -53,11 +52,6 @@ class LowerClamp final : public RewritePass {
     }
     return emit.Finish();
   }
-
- private:
-  QdqOps qdq_;
-  TosaOps ops_;
-  std::vector<Op> targets_;
 };
 
 }  // namespace

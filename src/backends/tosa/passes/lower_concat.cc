@@ -3,6 +3,7 @@
 #include "backends/tosa/constants.h"
 #include "backends/tosa/site.h"
 #include "backends/tosa/tosa_passes.h"
+#include "backends/tosa/tosa_rewrite.h"
 
 namespace tare {
 namespace {
@@ -10,11 +11,9 @@ namespace {
 constexpr std::string_view kConcats[] = {"aten.cat.default", "aten.concat.default", "aten.stack.default"};
 
 // Writes cat and stack as CONCAT. Parts with other parameters than the result are rescaled first; empty parts go.
-class LowerConcat final : public RewritePass {
+class LowerConcat final : public TosaRewrite {
  public:
-  explicit LowerConcat(const Context& context) : qdq_(context), ops_(context), targets_(FindOps(context, kConcats)) {}
-  std::string_view name() const override { return "lower-concat"; }
-  std::span<const Op> targets() const override { return targets_; }
+  explicit LowerConcat(const Context& context) : TosaRewrite("lower-concat", context, FindOps(context, kConcats)) {}
 
   absl::Status Rewrite(Node node, Rewriter& rw) const override {
     const std::vector<Node> parts = node.arg_list("tensors");
@@ -53,11 +52,6 @@ class LowerConcat final : public RewritePass {
     }
     return emit.Finish();
   }
-
- private:
-  QdqOps qdq_;
-  TosaOps ops_;
-  std::vector<Op> targets_;
 };
 
 }  // namespace

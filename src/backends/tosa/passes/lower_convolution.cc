@@ -5,6 +5,7 @@
 #include "backends/tosa/layout.h"
 #include "backends/tosa/site.h"
 #include "backends/tosa/tosa_passes.h"
+#include "backends/tosa/tosa_rewrite.h"
 #include "backends/tosa/window.h"
 
 namespace tare {
@@ -75,12 +76,10 @@ std::vector<double> ScalesTo(const Affine& in, const Affine& weight, const Affin
 //
 // One spatial axis is written as two, the first of extent 1. Groups that are not depthwise become one convolution
 // each. Padding that no window reaches is trimmed, surplus input is cut off. A missing bias is zeros.
-class LowerConvolution final : public RewritePass {
+class LowerConvolution final : public TosaRewrite {
  public:
   explicit LowerConvolution(const Context& context)
-      : qdq_(context), ops_(context), targets_(FindOps(context, kConvolutions)) {}
-  std::string_view name() const override { return "lower-convolution"; }
-  std::span<const Op> targets() const override { return targets_; }
+      : TosaRewrite("lower-convolution", context, FindOps(context, kConvolutions)) {}
 
   absl::Status Rewrite(Node node, Rewriter& rw) const override {
     std::optional<Convolution> c = ReadConvolution(node);
@@ -232,10 +231,6 @@ class LowerConvolution final : public RewritePass {
         emit, site, sum, [&](const Affine& to) { return ScalesTo(*site.inputs[0].q, *site.inputs[1].q, to); },
         [&](Node value) { return FromLast(emit, c, value); });
   }
-
-  QdqOps qdq_;
-  TosaOps ops_;
-  std::vector<Op> targets_;
 };
 
 }  // namespace

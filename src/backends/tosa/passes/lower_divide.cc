@@ -5,6 +5,7 @@
 #include "backends/tosa/constants.h"
 #include "backends/tosa/math.h"
 #include "backends/tosa/tosa_passes.h"
+#include "backends/tosa/tosa_rewrite.h"
 
 namespace tare {
 namespace {
@@ -16,11 +17,9 @@ constexpr std::string_view kDivides[] = {"aten.div.Scalar", "aten.div.Tensor"};
 //   div(%a, %b)  =>  MUL(%a, RECIPROCAL(%b))        div(%a, 8)  =>  MUL(%a, 0.125)
 //
 // The reciprocal of a constant is computed ahead of time. A result may differ from ATen's in the last bit.
-class LowerDivide final : public RewritePass {
+class LowerDivide final : public TosaRewrite {
  public:
-  explicit LowerDivide(const Context& context) : qdq_(context), ops_(context), targets_(FindOps(context, kDivides)) {}
-  std::string_view name() const override { return "lower-divide"; }
-  std::span<const Op> targets() const override { return targets_; }
+  explicit LowerDivide(const Context& context) : TosaRewrite("lower-divide", context, FindOps(context, kDivides)) {}
 
   absl::Status Rewrite(Node node, Rewriter& rw) const override {
     const Node x = node.arg("self"), divisor = node.arg("other");
@@ -42,11 +41,6 @@ class LowerDivide final : public RewritePass {
     if (emit.ok()) emit.Replace(node, product);
     return emit.Finish();
   }
-
- private:
-  QdqOps qdq_;
-  TosaOps ops_;
-  std::vector<Op> targets_;
 };
 
 }  // namespace

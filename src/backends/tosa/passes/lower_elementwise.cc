@@ -5,6 +5,7 @@
 #include "backends/tosa/constants.h"
 #include "backends/tosa/site.h"
 #include "backends/tosa/tosa_passes.h"
+#include "backends/tosa/tosa_rewrite.h"
 
 namespace tare {
 namespace {
@@ -68,19 +69,16 @@ constexpr ElementwiseRow kRows[] = {
 //
 // Integers are computed in int32 with a common scale and zero point 0; plain tensors as they are. Operands of lower
 // rank get ones in front.
-class LowerElementwise final : public RewritePass {
+class LowerElementwise final : public TosaRewrite {
  public:
-  explicit LowerElementwise(const Context& context) : qdq_(context), ops_(context) {
+  explicit LowerElementwise(const Context& context) : TosaRewrite("lower-elementwise", context) {
     for (const ElementwiseRow& row : kRows) {
       const Op from = context.ops.Find(row.aten), to = TosaOps::Find(context, row.tosa);
       if (!from.has_value() || !to.has_value()) continue;
       targets_.push_back(from);
       rows_.push_back({to, row});
     }
-    if (targets_.empty()) targets_.push_back(Op{});
   }
-  std::string_view name() const override { return "lower-elementwise"; }
-  std::span<const Op> targets() const override { return targets_; }
 
   absl::Status Rewrite(Node node, Rewriter& rw) const override {
     auto [op, row] = rows_[std::find(targets_.begin(), targets_.end(), node.op()) - targets_.begin()];
@@ -178,9 +176,6 @@ class LowerElementwise final : public RewritePass {
         [](Node value) { return value; });
   }
 
-  QdqOps qdq_;
-  TosaOps ops_;
-  std::vector<Op> targets_;
   std::vector<Lowering> rows_;  // pairs with targets_
 };
 

@@ -6,6 +6,7 @@
 #include "backends/tosa/math.h"
 #include "backends/tosa/site.h"
 #include "backends/tosa/tosa_passes.h"
+#include "backends/tosa/tosa_rewrite.h"
 
 namespace tare {
 namespace {
@@ -114,19 +115,16 @@ constexpr FunctionRow kRows[] = {
 // Writes functions of one plain tensor: SIGMOID, TANH and the like, and formulas of them.
 //
 //   silu(%x)  =>  MUL(%x, SIGMOID(%x))
-class LowerFunction final : public RewritePass {
+class LowerFunction final : public TosaRewrite {
  public:
-  explicit LowerFunction(const Context& context) : qdq_(context), ops_(context) {
+  explicit LowerFunction(const Context& context) : TosaRewrite("lower-function", context) {
     for (const FunctionRow& row : kRows) {
       const Op op = context.ops.Find(row.aten);
       if (!op.has_value()) continue;
       targets_.push_back(op);
       formulas_.push_back(row.formula);
     }
-    if (targets_.empty()) targets_.push_back(Op{});
   }
-  std::string_view name() const override { return "lower-function"; }
-  std::span<const Op> targets() const override { return targets_; }
 
   absl::Status Rewrite(Node node, Rewriter& rw) const override {
     const Node arguments[] = {node.arg("self")};
@@ -142,9 +140,6 @@ class LowerFunction final : public RewritePass {
   }
 
  private:
-  QdqOps qdq_;
-  TosaOps ops_;
-  std::vector<Op> targets_;
   std::vector<Formula> formulas_;  // pairs with targets_
 };
 

@@ -6,6 +6,7 @@
 #include "backends/tosa/math.h"
 #include "backends/tosa/site.h"
 #include "backends/tosa/tosa_passes.h"
+#include "backends/tosa/tosa_rewrite.h"
 
 namespace tare {
 namespace {
@@ -20,17 +21,13 @@ constexpr std::string_view kGathers[] = {"aten.embedding.default", "aten.gather.
 // embedding, index_select, index with one tensor or with constants for all dims, gather along the last dim. Dims before
 // the looked-up one are the batch N, dims after it the row C. Indices are i32; those of index may be negative, for
 // which K is added.
-class LowerGather final : public RewritePass {
+class LowerGather final : public TosaRewrite {
  public:
   explicit LowerGather(const Context& context)
-      : qdq_(context),
-        ops_(context),
+      : TosaRewrite("lower-gather", context, FindOps(context, kGathers)),
         embedding_(context.ops.Find(kGathers[0])),
         gather_(context.ops.Find(kGathers[1])),
-        index_(context.ops.Find(kGathers[2])),
-        targets_(FindOps(context, kGathers)) {}
-  std::string_view name() const override { return "lower-gather"; }
-  std::span<const Op> targets() const override { return targets_; }
+        index_(context.ops.Find(kGathers[2])) {}
 
   absl::Status Rewrite(Node node, Rewriter& rw) const override {
     Node values = node.arg(node.op() == embedding_ ? "weight" : "self");
@@ -197,10 +194,7 @@ class LowerGather final : public RewritePass {
     return math.Select(negative, math.Add(indices, static_cast<double>(extent)), indices);
   }
 
-  QdqOps qdq_;
-  TosaOps ops_;
   Op embedding_, gather_, index_;
-  std::vector<Op> targets_;
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "backends/tosa/constants.h"
 #include "backends/tosa/site.h"
 #include "backends/tosa/tosa_passes.h"
+#include "backends/tosa/tosa_rewrite.h"
 #include "passes/permutation.h"
 
 namespace tare {
@@ -22,12 +23,10 @@ struct Linear {
 //
 // linear, and addmm or mm whose second factor is a permutation of something or a constant: what decompositions make
 // of linear. Other products are matrix products of two activations.
-class LowerLinear final : public RewritePass {
+class LowerLinear final : public TosaRewrite {
  public:
   explicit LowerLinear(const Context& context)
-      : qdq_(context), ops_(context), permutes_(context), targets_(FindOps(context, kLinears)) {}
-  std::string_view name() const override { return "lower-linear"; }
-  std::span<const Op> targets() const override { return targets_; }
+      : TosaRewrite("lower-linear", context, FindOps(context, kLinears)), permutes_(context) {}
 
   absl::Status Rewrite(Node node, Rewriter& rw) const override {
     const std::optional<Linear> l = Match(node);
@@ -109,10 +108,7 @@ class LowerLinear final : public RewritePass {
         [&](Node value) { return emit.Reshape(value, out_shape); });
   }
 
-  QdqOps qdq_;
-  TosaOps ops_;
   PermuteOps permutes_;
-  std::vector<Op> targets_;
 };
 
 }  // namespace

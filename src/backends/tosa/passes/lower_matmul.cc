@@ -4,6 +4,7 @@
 #include "backends/tosa/constants.h"
 #include "backends/tosa/site.h"
 #include "backends/tosa/tosa_passes.h"
+#include "backends/tosa/tosa_rewrite.h"
 
 namespace tare {
 namespace {
@@ -14,11 +15,9 @@ constexpr std::string_view kProducts[] = {"aten.bmm.default", "aten.matmul.defau
 // matrix of one row or column, and the dims before the last two are broadcast.
 //
 //   %q = quantize(bmm(dequantize(%a), dequantize(%b)))  =>  rescale(MATMUL(%a, %b), a * b / q)
-class LowerMatmul final : public RewritePass {
+class LowerMatmul final : public TosaRewrite {
  public:
-  explicit LowerMatmul(const Context& context) : qdq_(context), ops_(context), targets_(FindOps(context, kProducts)) {}
-  std::string_view name() const override { return "lower-matmul"; }
-  std::span<const Op> targets() const override { return targets_; }
+  explicit LowerMatmul(const Context& context) : TosaRewrite("lower-matmul", context, FindOps(context, kProducts)) {}
 
   absl::Status Rewrite(Node node, Rewriter& rw) const override {
     const Node arguments[] = {node.arg("self"), node.arg(node.arg("mat2").has_value() ? "mat2" : "other")};
@@ -89,10 +88,6 @@ class LowerMatmul final : public RewritePass {
       if (times != 1) return emit.Insert(ops_.tile, {{"input1", x}, {"multiples", multiples}});
     return x;
   }
-
-  QdqOps qdq_;
-  TosaOps ops_;
-  std::vector<Op> targets_;
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "backends/tosa/layout.h"
 #include "backends/tosa/site.h"
 #include "backends/tosa/tosa_passes.h"
+#include "backends/tosa/tosa_rewrite.h"
 #include "passes/permutation.h"
 
 namespace tare {
@@ -77,19 +78,16 @@ constexpr MoveRow kRows[] = {
 // Writes ops that only move elements of one tensor: RESHAPE, TRANSPOSE, SLICE, TILE, REVERSE.
 //
 // Integers behind a dequantize are moved as they are; when the quantize behind has other parameters, a rescale follows.
-class LowerMovement final : public RewritePass {
+class LowerMovement final : public TosaRewrite {
  public:
-  explicit LowerMovement(const Context& context) : qdq_(context), ops_(context), permutes_(context) {
+  explicit LowerMovement(const Context& context) : TosaRewrite("lower-movement", context), permutes_(context) {
     for (const MoveRow& row : kRows) {
       const Op op = context.ops.Find(row.op);
       if (!op.has_value()) continue;
       targets_.push_back(op);
       moves_.push_back(row.move);
     }
-    if (targets_.empty()) targets_.push_back(Op{});
   }
-  std::string_view name() const override { return "lower-movement"; }
-  std::span<const Op> targets() const override { return targets_; }
 
   absl::Status Rewrite(Node node, Rewriter& rw) const override {
     const Move move = moves_[std::find(targets_.begin(), targets_.end(), node.op()) - targets_.begin()];
@@ -217,10 +215,7 @@ class LowerMovement final : public RewritePass {
     return emit.Reshape(x, out);
   }
 
-  QdqOps qdq_;
-  TosaOps ops_;
   PermuteOps permutes_;
-  std::vector<Op> targets_;
   std::vector<Move> moves_;  // pairs with targets_
 };
 

@@ -6,6 +6,7 @@
 #include "backends/tosa/math.h"
 #include "backends/tosa/site.h"
 #include "backends/tosa/tosa_passes.h"
+#include "backends/tosa/tosa_rewrite.h"
 
 namespace tare {
 namespace {
@@ -152,19 +153,16 @@ constexpr NormRow kRows[] = {
 // Writes means and norms of plain tensors as reductions and arithmetic.
 //
 // Of an op with several results only the first may be used.
-class LowerNormalization final : public RewritePass {
+class LowerNormalization final : public TosaRewrite {
  public:
-  explicit LowerNormalization(const Context& context) : qdq_(context), ops_(context) {
+  explicit LowerNormalization(const Context& context) : TosaRewrite("lower-normalization", context) {
     for (const NormRow& row : kRows) {
       const Op op = context.ops.Find(row.aten);
       if (!op.has_value()) continue;
       targets_.push_back(op);
       formulas_.push_back(row.formula);
     }
-    if (targets_.empty()) targets_.push_back(Op{});
   }
-  std::string_view name() const override { return "lower-normalization"; }
-  std::span<const Op> targets() const override { return targets_; }
 
   absl::Status Rewrite(Node node, Rewriter& rw) const override {
     const Node x = node.arg(node.arg("input").has_value() ? "input" : "self");
@@ -185,9 +183,6 @@ class LowerNormalization final : public RewritePass {
   }
 
  private:
-  QdqOps qdq_;
-  TosaOps ops_;
-  std::vector<Op> targets_;
   std::vector<Formula> formulas_;  // pairs with targets_
 };
 

@@ -3,6 +3,7 @@
 #include "backends/tosa/constants.h"
 #include "backends/tosa/site.h"
 #include "backends/tosa/tosa_passes.h"
+#include "backends/tosa/tosa_rewrite.h"
 
 namespace tare {
 namespace {
@@ -10,11 +11,9 @@ namespace {
 constexpr std::string_view kPads[] = {"aten.constant_pad_nd.default", "aten.pad.default"};
 
 // Writes a constant border as PAD, with the value quantised; negative borders are cut off.
-class LowerPad final : public RewritePass {
+class LowerPad final : public TosaRewrite {
  public:
-  explicit LowerPad(const Context& context) : qdq_(context), ops_(context), targets_(FindOps(context, kPads)) {}
-  std::string_view name() const override { return "lower-pad"; }
-  std::span<const Op> targets() const override { return targets_; }
+  explicit LowerPad(const Context& context) : TosaRewrite("lower-pad", context, FindOps(context, kPads)) {}
 
   absl::Status Rewrite(Node node, Rewriter& rw) const override {
     const Node x = node.arg("self");
@@ -51,11 +50,6 @@ class LowerPad final : public RewritePass {
     if (emit.ok()) FinishMoved(emit, *site, value);
     return emit.Finish();
   }
-
- private:
-  QdqOps qdq_;
-  TosaOps ops_;
-  std::vector<Op> targets_;
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "backends/tosa/layout.h"
 #include "backends/tosa/site.h"
 #include "backends/tosa/tosa_passes.h"
+#include "backends/tosa/tosa_rewrite.h"
 #include "backends/tosa/window.h"
 
 namespace tare {
@@ -33,11 +34,9 @@ struct Pool {
 //
 // One spatial axis is written as two, three dims as four. Padding that counts in the mean becomes a PAD with the zero
 // point. Adaptive pooling is pooling when windows do not overlap unevenly. Dilated maxima stay.
-class LowerPool final : public RewritePass {
+class LowerPool final : public TosaRewrite {
  public:
-  explicit LowerPool(const Context& context) : qdq_(context), ops_(context), targets_(FindOps(context, kPools)) {}
-  std::string_view name() const override { return "lower-pool"; }
-  std::span<const Op> targets() const override { return targets_; }
+  explicit LowerPool(const Context& context) : TosaRewrite("lower-pool", context, FindOps(context, kPools)) {}
 
   absl::Status Rewrite(Node node, Rewriter& rw) const override {
     const std::optional<Pool> pool = Read(node, rw);
@@ -165,10 +164,6 @@ class LowerPool final : public RewritePass {
     const AttrValue value = floats ? AttrValue::Float(0) : AttrValue::Int(zero_point);
     return emit.Insert(ops_.pad, {{"input1", x}, {"padding", padding}, {"value", value}});
   }
-
-  QdqOps qdq_;
-  TosaOps ops_;
-  std::vector<Op> targets_;
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "backends/tosa/constants.h"
 #include "backends/tosa/math.h"
 #include "backends/tosa/tosa_passes.h"
+#include "backends/tosa/tosa_rewrite.h"
 
 namespace tare {
 namespace {
@@ -95,19 +96,16 @@ class Unroller {
 // All inputs of a layer are multiplied with their weight at once, each state with its own; layers, directions and
 // batches as ATen has them. Weights of projected states (proj_size) are refused, so is dropout in training.
 // Source of the formulas: the documentation of torch.nn.LSTM, GRU and RNN.
-class LowerRecurrent final : public RewritePass {
+class LowerRecurrent final : public TosaRewrite {
  public:
-  explicit LowerRecurrent(const Context& context) : qdq_(context), ops_(context) {
+  explicit LowerRecurrent(const Context& context) : TosaRewrite("lower-recurrent", context) {
     for (const CellRow& row : kRows) {
       const Op op = context.ops.Find(row.op);
       if (!op.has_value()) continue;
       targets_.push_back(op);
       rows_.push_back(&row);
     }
-    if (targets_.empty()) targets_.push_back(Op{});
   }
-  std::string_view name() const override { return "lower-recurrent"; }
-  std::span<const Op> targets() const override { return targets_; }
 
   absl::Status Rewrite(Node node, Rewriter& rw) const override {
     const CellRow& row = *rows_[std::find(targets_.begin(), targets_.end(), node.op()) - targets_.begin()];
@@ -183,9 +181,6 @@ class LowerRecurrent final : public RewritePass {
   }
 
  private:
-  QdqOps qdq_;
-  TosaOps ops_;
-  std::vector<Op> targets_;
   std::vector<const CellRow*> rows_;  // pairs with targets_
 };
 

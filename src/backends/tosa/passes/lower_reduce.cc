@@ -4,6 +4,7 @@
 #include "backends/tosa/constants.h"
 #include "backends/tosa/site.h"
 #include "backends/tosa/tosa_passes.h"
+#include "backends/tosa/tosa_rewrite.h"
 
 namespace tare {
 namespace {
@@ -30,19 +31,16 @@ constexpr ReduceRow kRows[] = {
 // Writes a reduction as one REDUCE_* per axis of more than one element, then a reshape when axes go away.
 //
 //   %q = quantize(sum(dequantize(%x), [1, 2]))  =>  rescale(REDUCE_SUM(REDUCE_SUM(rescale(%x))))
-class LowerReduce final : public RewritePass {
+class LowerReduce final : public TosaRewrite {
  public:
-  explicit LowerReduce(const Context& context) : qdq_(context), ops_(context) {
+  explicit LowerReduce(const Context& context) : TosaRewrite("lower-reduce", context) {
     for (const ReduceRow& row : kRows) {
       const Op from = context.ops.Find(row.aten), to = TosaOps::Find(context, row.tosa);
       if (!from.has_value() || !to.has_value()) continue;
       targets_.push_back(from);
       rows_.push_back({to, row.sums});
     }
-    if (targets_.empty()) targets_.push_back(Op{});
   }
-  std::string_view name() const override { return "lower-reduce"; }
-  std::span<const Op> targets() const override { return targets_; }
 
   absl::Status Rewrite(Node node, Rewriter& rw) const override {
     const auto& [op, sums] = rows_[std::find(targets_.begin(), targets_.end(), node.op()) - targets_.begin()];
@@ -87,9 +85,6 @@ class LowerReduce final : public RewritePass {
     Op op;
     bool sums;
   };
-  QdqOps qdq_;
-  TosaOps ops_;
-  std::vector<Op> targets_;
   std::vector<Lowering> rows_;  // pairs with targets_
 };
 

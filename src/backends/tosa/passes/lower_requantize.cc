@@ -2,6 +2,7 @@
 
 #include "backends/tosa/site.h"
 #include "backends/tosa/tosa_passes.h"
+#include "backends/tosa/tosa_rewrite.h"
 
 namespace tare {
 namespace {
@@ -9,13 +10,11 @@ namespace {
 // Writes a quantize of a dequantize as RESCALE.
 //
 //   quantize(dequantize(%x, s, z), t, w)  =>  RESCALE(%x, s / t, z, w)
-class LowerRequantize final : public RewritePass {
+class LowerRequantize final : public TosaRewrite {
  public:
-  explicit LowerRequantize(const Context& context) : qdq_(context), ops_(context), targets_(qdq_.quantize) {
-    if (targets_.empty()) targets_.push_back(Op{});
+  explicit LowerRequantize(const Context& context) : TosaRewrite("lower-requantize", context) {
+    targets_ = qdq_.quantize;
   }
-  std::string_view name() const override { return "lower-requantize"; }
-  std::span<const Op> targets() const override { return targets_; }
 
   absl::Status Rewrite(Node node, Rewriter& rw) const override {
     const Node inner = node.arg("input");
@@ -27,11 +26,6 @@ class LowerRequantize final : public RewritePass {
     emit.Replace(node, emit.RescaleTo(inner.arg("input"), factor, from->zero_point(), *to));
     return emit.Finish();
   }
-
- private:
-  QdqOps qdq_;
-  TosaOps ops_;
-  std::vector<Op> targets_;
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "backends/tosa/layout.h"
 #include "backends/tosa/site.h"
 #include "backends/tosa/tosa_passes.h"
+#include "backends/tosa/tosa_rewrite.h"
 
 namespace tare {
 namespace {
@@ -35,11 +36,9 @@ ResizeAxis FitResize(int64_t in, int64_t out, bool align_corners) {
 //
 // The bilinear sum of integers is larger by the product of both factors, which a rescale takes back. Zero points pass
 // through, since the weights of one sample add up to that product.
-class LowerResize final : public RewritePass {
+class LowerResize final : public TosaRewrite {
  public:
-  explicit LowerResize(const Context& context) : qdq_(context), ops_(context), targets_(FindOps(context, kResizes)) {}
-  std::string_view name() const override { return "lower-resize"; }
-  std::span<const Op> targets() const override { return targets_; }
+  explicit LowerResize(const Context& context) : TosaRewrite("lower-resize", context, FindOps(context, kResizes)) {}
 
   absl::Status Rewrite(Node node, Rewriter& rw) const override {
     const Node x = node.arg(node.arg("input").has_value() ? "input" : "self");
@@ -72,11 +71,6 @@ class LowerResize final : public RewritePass {
     if (emit.ok()) FinishMoved(emit, *site, value);
     return emit.Finish();
   }
-
- private:
-  QdqOps qdq_;
-  TosaOps ops_;
-  std::vector<Op> targets_;
 };
 
 }  // namespace

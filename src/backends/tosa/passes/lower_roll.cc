@@ -3,6 +3,7 @@
 #include "backends/tosa/constants.h"
 #include "backends/tosa/site.h"
 #include "backends/tosa/tosa_passes.h"
+#include "backends/tosa/tosa_rewrite.h"
 
 namespace tare {
 namespace {
@@ -14,11 +15,9 @@ constexpr std::string_view kRolls[] = {"aten.roll.default"};
 //   roll(%x : f32[8], [3])  =>  CONCAT([SLICE(%x, [5], [3]), SLICE(%x, [0], [5])])
 //
 // Without dims the tensor is rolled as one row.
-class LowerRoll final : public RewritePass {
+class LowerRoll final : public TosaRewrite {
  public:
-  explicit LowerRoll(const Context& context) : qdq_(context), ops_(context), targets_(FindOps(context, kRolls)) {}
-  std::string_view name() const override { return "lower-roll"; }
-  std::span<const Op> targets() const override { return targets_; }
+  explicit LowerRoll(const Context& context) : TosaRewrite("lower-roll", context, FindOps(context, kRolls)) {}
 
   absl::Status Rewrite(Node node, Rewriter& rw) const override {
     const Node x = node.arg("self");
@@ -60,10 +59,6 @@ class LowerRoll final : public RewritePass {
     const std::vector<Node> parts = {end, emit.Slice(x, start, size)};
     return emit.Insert(ops_.concat, {{"input1", parts}, {"axis", static_cast<int64_t>(axis)}});
   }
-
-  QdqOps qdq_;
-  TosaOps ops_;
-  std::vector<Op> targets_;
 };
 
 }  // namespace

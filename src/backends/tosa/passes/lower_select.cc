@@ -4,6 +4,7 @@
 #include "backends/tosa/math.h"
 #include "backends/tosa/site.h"
 #include "backends/tosa/tosa_passes.h"
+#include "backends/tosa/tosa_rewrite.h"
 
 namespace tare {
 namespace {
@@ -24,11 +25,9 @@ struct Choice {
 //   where(%c, %a, %b)  =>  SELECT(%c, %a, %b)        masked_fill(%x, %m, 2)  =>  SELECT(%m, 2, %x)
 //
 // Integers with other parameters than the result are rescaled first; numbers are quantised.
-class LowerSelect final : public RewritePass {
+class LowerSelect final : public TosaRewrite {
  public:
-  explicit LowerSelect(const Context& context) : qdq_(context), ops_(context), targets_(FindOps(context, kSelects)) {}
-  std::string_view name() const override { return "lower-select"; }
-  std::span<const Op> targets() const override { return targets_; }
+  explicit LowerSelect(const Context& context) : TosaRewrite("lower-select", context, FindOps(context, kSelects)) {}
 
   absl::Status Rewrite(Node node, Rewriter& rw) const override {
     const bool fills = node.arg("mask").has_value();
@@ -84,10 +83,6 @@ class LowerSelect final : public RewritePass {
     const double factor[] = {input.q->scale() / output.q->scale()};
     return emit.RescaleTo(input.value, factor, input.q->zero_point(), *output.q);
   }
-
-  QdqOps qdq_;
-  TosaOps ops_;
-  std::vector<Op> targets_;
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "backends/tosa/constants.h"
 #include "backends/tosa/site.h"
 #include "backends/tosa/tosa_passes.h"
+#include "backends/tosa/tosa_rewrite.h"
 
 namespace tare {
 namespace {
@@ -25,11 +26,9 @@ constexpr std::string_view kSplits[] = {
 //   %t = split(%x, 2); %a = getitem(%t, 0); %b = getitem(%t, 1)  =>  %a = SLICE(%x, …); %b = SLICE(%x, …)
 //
 // The parts of unbind lose the dim.
-class LowerSplit final : public RewritePass {
+class LowerSplit final : public TosaRewrite {
  public:
-  explicit LowerSplit(const Context& context) : qdq_(context), ops_(context), targets_(FindOps(context, kSplits)) {}
-  std::string_view name() const override { return "lower-split"; }
-  std::span<const Op> targets() const override { return targets_; }
+  explicit LowerSplit(const Context& context) : TosaRewrite("lower-split", context, FindOps(context, kSplits)) {}
 
   absl::Status Rewrite(Node node, Rewriter& rw) const override {
     const Node x = node.arg("self");
@@ -73,11 +72,6 @@ class LowerSplit final : public RewritePass {
     }
     return absl::OkStatus();
   }
-
- private:
-  QdqOps qdq_;
-  TosaOps ops_;
-  std::vector<Op> targets_;
 };
 
 }  // namespace

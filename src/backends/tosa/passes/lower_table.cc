@@ -6,6 +6,7 @@
 #include "backends/tosa/site.h"
 #include "backends/tosa/table_functions.h"
 #include "backends/tosa/tosa_passes.h"
+#include "backends/tosa/tosa_rewrite.h"
 
 namespace tare {
 namespace {
@@ -16,19 +17,16 @@ namespace {
 //
 // 16 bits: 513 points 128 codes apart, between which TABLE interpolates with 7 fraction bits; a rescale takes those
 // away again.
-class LowerTable final : public RewritePass {
+class LowerTable final : public TosaRewrite {
  public:
-  explicit LowerTable(const Context& context) : qdq_(context), ops_(context) {
+  explicit LowerTable(const Context& context) : TosaRewrite("lower-table", context) {
     for (const TableFunction& row : TableFunctions()) {
       const Op op = context.ops.Find(row.aten);
       if (!op.has_value()) continue;
       targets_.push_back(op);
       functions_.push_back(&row);
     }
-    if (targets_.empty()) targets_.push_back(Op{});
   }
-  std::string_view name() const override { return "lower-table"; }
-  std::span<const Op> targets() const override { return targets_; }
 
   absl::Status Rewrite(Node node, Rewriter& rw) const override {
     const Node arguments[] = {node.arg("self")};
@@ -91,9 +89,6 @@ class LowerTable final : public RewritePass {
     return emit.Rescale(table, out.storage, factor, 0, 0);
   }
 
-  QdqOps qdq_;
-  TosaOps ops_;
-  std::vector<Op> targets_;
   std::vector<const TableFunction*> functions_;  // pairs with targets_
 };
 
