@@ -1,6 +1,7 @@
 // What the passes to TOSA share: the ops they make or look for, looked up once, and what they declare.
 #pragma once
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -11,7 +12,6 @@
 
 namespace tare {
 
-// A derived class whose table is larger than the op set adds to `targets_` the ops that exist.
 class TosaRewrite : public RewritePass {
  public:
   TosaRewrite(std::string_view name, const Context& context, std::vector<Op> targets = {})
@@ -28,6 +28,26 @@ class TosaRewrite : public RewritePass {
  private:
   static constexpr Op kNever[1] = {};
   const std::string_view name_;  // a literal
+};
+
+// With a row for each op that says what becomes of it.
+template <typename Row>
+class TosaTableRewrite : public TosaRewrite {
+ protected:
+  using TosaRewrite::TosaRewrite;
+
+  // Nothing when the op set lacks `op`.
+  void Add(Op op, Row row) {
+    if (!op.has_value()) return;
+    targets_.push_back(op);
+    rows_.push_back(std::move(row));
+  }
+  const Row& RowOf(Node node) const {
+    return rows_[std::find(targets_.begin(), targets_.end(), node.op()) - targets_.begin()];
+  }
+
+ private:
+  std::vector<Row> rows_;  // pairs with targets_
 };
 
 }  // namespace tare

@@ -63,25 +63,28 @@ constexpr ElementwiseRow kRows[] = {
     {"aten.sub.Tensor", "SUB", Scaling::kHeadroom},
 };
 
+struct ElementwiseLowering {
+  Op op;
+  ElementwiseRow row;
+};
+
 // Writes arithmetic and comparisons of one or two tensors.
 //
 //   %q = quantize(add(dequantize(%a), dequantize(%b)))  =>  rescale(ADD(rescale(%a), rescale(%b)))
 //
 // Integers are computed in int32 with a common scale and zero point 0; plain tensors as they are. Operands of lower
 // rank get ones in front.
-class LowerElementwise final : public TosaRewrite {
+class LowerElementwise final : public TosaTableRewrite<ElementwiseLowering> {
  public:
-  explicit LowerElementwise(const Context& context) : TosaRewrite("lower-elementwise", context) {
+  explicit LowerElementwise(const Context& context) : TosaTableRewrite("lower-elementwise", context) {
     for (const ElementwiseRow& row : kRows) {
       const Op from = context.ops.Find(row.aten), to = TosaOps::Find(context, row.tosa);
-      if (!from.has_value() || !to.has_value()) continue;
-      targets_.push_back(from);
-      rows_.push_back({to, row});
+      if (to.has_value()) Add(from, {to, row});
     }
   }
 
   absl::Status Rewrite(Node node, Rewriter& rw) const override {
-    auto [op, row] = rows_[std::find(targets_.begin(), targets_.end(), node.op()) - targets_.begin()];
+    auto [op, row] = RowOf(node);
     if (node.number("alpha").value_or(1.0) != 1.0) return absl::OkStatus();
     std::vector<Node> arguments = {node.arg("self")};
     if (!arguments[0].has_value() || !arguments[0].is_tensor() || !node.is_tensor()) return absl::OkStatus();
@@ -106,11 +109,6 @@ class LowerElementwise final : public TosaRewrite {
   }
 
  private:
-  struct Lowering {
-    Op op;
-    ElementwiseRow row;
-  };
-
   Node Apply(Emitter& emit, Op op, const ElementwiseRow& row, std::vector<Node> operands) const {
     if (!emit.ok()) return Node();
     if (operands.size() == 1) return emit.Insert(op, {{"input1", operands[0]}});
@@ -175,8 +173,6 @@ class LowerElementwise final : public TosaRewrite {
         emit, site, made, [&](const Affine& to) { return std::vector<double>{result / to.scale()}; },
         [](Node value) { return value; });
   }
-
-  std::vector<Lowering> rows_;  // pairs with targets_
 };
 
 }  // namespace

@@ -115,15 +115,10 @@ constexpr FunctionRow kRows[] = {
 // Writes functions of one plain tensor: SIGMOID, TANH and the like, and formulas of them.
 //
 //   silu(%x)  =>  MUL(%x, SIGMOID(%x))
-class LowerFunction final : public TosaRewrite {
+class LowerFunction final : public TosaTableRewrite<Formula> {
  public:
-  explicit LowerFunction(const Context& context) : TosaRewrite("lower-function", context) {
-    for (const FunctionRow& row : kRows) {
-      const Op op = context.ops.Find(row.aten);
-      if (!op.has_value()) continue;
-      targets_.push_back(op);
-      formulas_.push_back(row.formula);
-    }
+  explicit LowerFunction(const Context& context) : TosaTableRewrite("lower-function", context) {
+    for (const FunctionRow& row : kRows) Add(context.ops.Find(row.aten), row.formula);
   }
 
   absl::Status Rewrite(Node node, Rewriter& rw) const override {
@@ -134,13 +129,10 @@ class LowerFunction final : public TosaRewrite {
     if (!site.has_value() || site->quantised) return absl::OkStatus();
     Emitter emit(rw, ops_, node);
     TensorMath math(emit);
-    const Formula formula = formulas_[std::find(targets_.begin(), targets_.end(), node.op()) - targets_.begin()];
+    const Formula formula = RowOf(node);
     emit.Replace(node, formula(math, arguments[0], node));
     return emit.Finish();
   }
-
- private:
-  std::vector<Formula> formulas_;  // pairs with targets_
 };
 
 }  // namespace

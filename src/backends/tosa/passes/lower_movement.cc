@@ -78,19 +78,14 @@ constexpr MoveRow kRows[] = {
 // Writes ops that only move elements of one tensor: RESHAPE, TRANSPOSE, SLICE, TILE, REVERSE.
 //
 // Integers behind a dequantize are moved as they are; when the quantize behind has other parameters, a rescale follows.
-class LowerMovement final : public TosaRewrite {
+class LowerMovement final : public TosaTableRewrite<Move> {
  public:
-  explicit LowerMovement(const Context& context) : TosaRewrite("lower-movement", context), permutes_(context) {
-    for (const MoveRow& row : kRows) {
-      const Op op = context.ops.Find(row.op);
-      if (!op.has_value()) continue;
-      targets_.push_back(op);
-      moves_.push_back(row.move);
-    }
+  explicit LowerMovement(const Context& context) : TosaTableRewrite("lower-movement", context), permutes_(context) {
+    for (const MoveRow& row : kRows) Add(context.ops.Find(row.op), row.move);
   }
 
   absl::Status Rewrite(Node node, Rewriter& rw) const override {
-    const Move move = moves_[std::find(targets_.begin(), targets_.end(), node.op()) - targets_.begin()];
+    const Move move = RowOf(node);
     const Node x = node.arg(node.arg("self").has_value() ? "self" : "input");
     if (!x.has_value() || !x.is_tensor() || !node.is_tensor()) return absl::OkStatus();
     if (x.tensor().dtype != node.tensor().dtype) return absl::OkStatus();
@@ -216,7 +211,6 @@ class LowerMovement final : public TosaRewrite {
   }
 
   PermuteOps permutes_;
-  std::vector<Move> moves_;  // pairs with targets_
 };
 
 }  // namespace

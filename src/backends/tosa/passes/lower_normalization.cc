@@ -153,15 +153,10 @@ constexpr NormRow kRows[] = {
 // Writes means and norms of plain tensors as reductions and arithmetic.
 //
 // Of an op with several results only the first may be used.
-class LowerNormalization final : public TosaRewrite {
+class LowerNormalization final : public TosaTableRewrite<Formula> {
  public:
-  explicit LowerNormalization(const Context& context) : TosaRewrite("lower-normalization", context) {
-    for (const NormRow& row : kRows) {
-      const Op op = context.ops.Find(row.aten);
-      if (!op.has_value()) continue;
-      targets_.push_back(op);
-      formulas_.push_back(row.formula);
-    }
+  explicit LowerNormalization(const Context& context) : TosaTableRewrite("lower-normalization", context) {
+    for (const NormRow& row : kRows) Add(context.ops.Find(row.aten), row.formula);
   }
 
   absl::Status Rewrite(Node node, Rewriter& rw) const override {
@@ -177,13 +172,10 @@ class LowerNormalization final : public TosaRewrite {
     if (result.tensor().dtype != x.tensor().dtype) return absl::OkStatus();
     Emitter emit(rw, ops_, node);
     TensorMath math(emit);
-    const Formula formula = formulas_[std::find(targets_.begin(), targets_.end(), node.op()) - targets_.begin()];
+    const Formula formula = RowOf(node);
     emit.Replace(result, formula(emit, math, x, node));
     return emit.Finish();
   }
-
- private:
-  std::vector<Formula> formulas_;  // pairs with targets_
 };
 
 }  // namespace

@@ -96,19 +96,14 @@ class Unroller {
 // All inputs of a layer are multiplied with their weight at once, each state with its own; layers, directions and
 // batches as ATen has them. Weights of projected states (proj_size) are refused, so is dropout in training.
 // Source of the formulas: the documentation of torch.nn.LSTM, GRU and RNN.
-class LowerRecurrent final : public TosaRewrite {
+class LowerRecurrent final : public TosaTableRewrite<const CellRow*> {
  public:
-  explicit LowerRecurrent(const Context& context) : TosaRewrite("lower-recurrent", context) {
-    for (const CellRow& row : kRows) {
-      const Op op = context.ops.Find(row.op);
-      if (!op.has_value()) continue;
-      targets_.push_back(op);
-      rows_.push_back(&row);
-    }
+  explicit LowerRecurrent(const Context& context) : TosaTableRewrite("lower-recurrent", context) {
+    for (const CellRow& row : kRows) Add(context.ops.Find(row.op), &row);
   }
 
   absl::Status Rewrite(Node node, Rewriter& rw) const override {
-    const CellRow& row = *rows_[std::find(targets_.begin(), targets_.end(), node.op()) - targets_.begin()];
+    const CellRow& row = *RowOf(node);
     const Node x = node.arg("input");
     std::vector<Node> states = row.cell == Cell::kLstm ? node.arg_list("hx") : std::vector<Node>{node.arg("hx")};
     const std::vector<Node> params = node.arg_list("params");
@@ -179,9 +174,6 @@ class LowerRecurrent final : public TosaRewrite {
       if (emit.ok()) emit.Replace(users[i], outputs[i]);
     return emit.Finish();
   }
-
- private:
-  std::vector<const CellRow*> rows_;  // pairs with targets_
 };
 
 }  // namespace

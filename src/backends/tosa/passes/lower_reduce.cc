@@ -28,22 +28,25 @@ constexpr ReduceRow kRows[] = {
     {"aten.sum.dim_IntList", "REDUCE_SUM", true},
 };
 
+struct ReduceLowering {
+  Op op;
+  bool sums;
+};
+
 // Writes a reduction as one REDUCE_* per axis of more than one element, then a reshape when axes go away.
 //
 //   %q = quantize(sum(dequantize(%x), [1, 2]))  =>  rescale(REDUCE_SUM(REDUCE_SUM(rescale(%x))))
-class LowerReduce final : public TosaRewrite {
+class LowerReduce final : public TosaTableRewrite<ReduceLowering> {
  public:
-  explicit LowerReduce(const Context& context) : TosaRewrite("lower-reduce", context) {
+  explicit LowerReduce(const Context& context) : TosaTableRewrite("lower-reduce", context) {
     for (const ReduceRow& row : kRows) {
       const Op from = context.ops.Find(row.aten), to = TosaOps::Find(context, row.tosa);
-      if (!from.has_value() || !to.has_value()) continue;
-      targets_.push_back(from);
-      rows_.push_back({to, row.sums});
+      if (to.has_value()) Add(from, {to, row.sums});
     }
   }
 
   absl::Status Rewrite(Node node, Rewriter& rw) const override {
-    const auto& [op, sums] = rows_[std::find(targets_.begin(), targets_.end(), node.op()) - targets_.begin()];
+    const auto& [op, sums] = RowOf(node);
     const Node x = node.arg("self");
     if (!x.has_value() || !x.is_tensor() || !node.is_tensor() || x.tensor().dtype != node.tensor().dtype)
       return absl::OkStatus();
@@ -79,13 +82,6 @@ class LowerReduce final : public TosaRewrite {
         [&](Node result) { return emit.Reshape(result, out); });
     return emit.Finish();
   }
-
- private:
-  struct Lowering {
-    Op op;
-    bool sums;
-  };
-  std::vector<Lowering> rows_;  // pairs with targets_
 };
 
 }  // namespace

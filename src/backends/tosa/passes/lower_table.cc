@@ -17,15 +17,10 @@ namespace {
 //
 // 16 bits: 513 points 128 codes apart, between which TABLE interpolates with 7 fraction bits; a rescale takes those
 // away again.
-class LowerTable final : public TosaRewrite {
+class LowerTable final : public TosaTableRewrite<const TableFunction*> {
  public:
-  explicit LowerTable(const Context& context) : TosaRewrite("lower-table", context) {
-    for (const TableFunction& row : TableFunctions()) {
-      const Op op = context.ops.Find(row.aten);
-      if (!op.has_value()) continue;
-      targets_.push_back(op);
-      functions_.push_back(&row);
-    }
+  explicit LowerTable(const Context& context) : TosaTableRewrite("lower-table", context) {
+    for (const TableFunction& row : TableFunctions()) Add(context.ops.Find(row.aten), &row);
   }
 
   absl::Status Rewrite(Node node, Rewriter& rw) const override {
@@ -33,8 +28,7 @@ class LowerTable final : public TosaRewrite {
     if (!arguments[0].has_value()) return absl::OkStatus();
     const std::optional<Site> site = SiteOf(qdq_, rw, node, arguments);
     if (!site.has_value() || !site->quantised || !site->inputs[0].q->per_tensor()) return absl::OkStatus();
-    const TableFunction& function =
-        *functions_[std::find(targets_.begin(), targets_.end(), node.op()) - targets_.begin()];
+    const TableFunction& function = *RowOf(node);
     const TableArgs args = ReadTableArgs(node);
     const Affine& in = *site->inputs[0].q;
     Emitter emit(rw, ops_, node);
@@ -88,8 +82,6 @@ class LowerTable final : public TosaRewrite {
     const double factor[] = {std::ldexp(1.0, static_cast<int>(shift) - 7)};
     return emit.Rescale(table, out.storage, factor, 0, 0);
   }
-
-  std::vector<const TableFunction*> functions_;  // pairs with targets_
 };
 
 }  // namespace
