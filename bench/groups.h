@@ -10,5 +10,6 @@ void ReplayBenches();
 void MemoryBenches();
 void ScalingBenches();
 void StartupBenches();
+void LowerBenches();
 
 }  // namespace tare::bench

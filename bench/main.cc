@@ -16,7 +16,7 @@ constexpr Group kGroups[] = {
     {"load", tare::bench::LoadBenches},       {"infer", tare::bench::InferBenches},
     {"memo", tare::bench::MemoBenches},       {"replay", tare::bench::ReplayBenches},
     {"memory", tare::bench::MemoryBenches},   {"scaling", tare::bench::ScalingBenches},
-    {"startup", tare::bench::StartupBenches},
+    {"startup", tare::bench::StartupBenches}, {"lower", tare::bench::LowerBenches},
 };
 
 }  // namespace

@@ -66,6 +66,10 @@ Program MakeChain(Context& context, int nodes, int rare) {
     }
   }
   absl::StrAppend(&text, "  return %v", nodes, "\n}\n");
+  return ParseOrDie(context, text);
+}
+
+Program ParseOrDie(Context& context, std::string_view text) {
   const std::unique_ptr<Inferrer> inferrer = MakeInferrer(context);
   return ValueOrDie(ParseProgram(context, text, inferrer.get()), "made-up program");
 }

@@ -23,6 +23,8 @@ std::vector<std::string> FilesBelow(const std::string& folder, std::string_view 
 // turns among elementwise ops and permutations. Every value is f32[8,16] or its transpose.
 Program MakeChain(Context& context, int nodes, int rare);
 
+// Ends the program with a message when `text` is no program.
+Program ParseOrDie(Context& context, std::string_view text);
 // Ends the program with a message when a file of the repository cannot be read.
 Program ReadOrDie(Context& context, const std::string& path);
 

@@ -43,6 +43,19 @@ void Rewriter::Impl::SaveSignature() {
     signature_before = Signature{program.inputs, program.constants.size(), std::nullopt};
 }
 
+Rewriter::Impl::Names& Rewriter::Impl::ConstantNames() {
+  if (constant_names.has_value()) return *constant_names;
+  Names& names = constant_names.emplace();
+  for (const Constant& constant : program.constants) names.taken.insert(constant.name);
+  for (const InputSpec& input : program.inputs) names.taken.insert(input.target);
+  const auto is_users = [](const InputSpec& spec) {
+    return spec.kind == InputKind::kUser || spec.kind == InputKind::kConstantInput;
+  };
+  names.first_user_input =
+      std::find_if(program.inputs.begin(), program.inputs.end(), is_users) - program.inputs.begin();
+  return names;
+}
+
 absl::StatusOr<Node> Rewriter::AddConstant(std::string_view name_hint, const TensorMeta& meta,
                                            std::vector<std::byte> bytes) {
   Impl& impl = *impl_;
@@ -62,12 +75,10 @@ absl::StatusOr<Node> Rewriter::AddConstant(std::string_view name_hint, const Ten
   impl.Save();
   impl.SaveSignature();
   Program& program = impl.program;
-  absl::flat_hash_set<std::string> names;
-  for (const Constant& constant : program.constants) names.insert(constant.name);
-  for (const InputSpec& input : program.inputs) names.insert(input.target);
-  std::string name(name_hint.empty() ? "constant" : name_hint);
-  for (int i = 1; names.contains(name); ++i)
-    name = absl::StrCat(TextPiece(name_hint.empty() ? "constant" : name_hint), "_", i);
+  Impl::Names& names = impl.ConstantNames();
+  const std::string hint(name_hint.empty() ? "constant" : name_hint);
+  std::string name = hint;
+  while (!names.taken.insert(name).second) name = absl::StrCat(hint, "_", ++names.next_suffix[hint]);
 
   Constant constant;
   constant.name = name;
@@ -79,13 +90,10 @@ absl::StatusOr<Node> Rewriter::AddConstant(std::string_view name_hint, const Ten
   program.constants.push_back(std::move(constant));
 
   // Constants stand before what the user gives, as exporters write them.
-  const std::span<const NodeId> old_inputs = graph.inputs();
-  std::vector<NodeId> inputs(old_inputs.begin(), old_inputs.end());
-  size_t at = 0;
-  while (at < program.inputs.size() && program.inputs[at].kind != InputKind::kUser &&
-         program.inputs[at].kind != InputKind::kConstantInput)
-    ++at;
-  at = std::min(at, inputs.size());
+  std::vector<NodeId> inputs;
+  inputs.reserve(graph.inputs().size() + 1);
+  inputs.assign(graph.inputs().begin(), graph.inputs().end());
+  const size_t at = std::min(names.first_user_input, inputs.size());
   NodeId where = at < inputs.size() ? inputs[at] : graph.first();
   while (at == inputs.size() && graph.op(where) == op::placeholder) where = graph.next(where);
   const std::string placeholder = absl::StrCat("c_", absl::StrReplaceAll(name, {{".", "_"}}));
@@ -100,7 +108,9 @@ absl::StatusOr<Node> Rewriter::AddConstant(std::string_view name_hint, const Ten
   spec.constant = id;
   program.inputs.insert(program.inputs.begin() + static_cast<ptrdiff_t>(at), std::move(spec));
 
-  impl.input_index.clear();
+  ++names.first_user_input;
+  if (!impl.input_index.empty())
+    for (size_t i = at; i < inputs.size(); ++i) impl.input_index[inputs[i]] = static_cast<uint32_t>(i);
   impl.GrowTo(graph.id_bound());
   impl.session().index.Add(graph, op::placeholder, node);
   impl.Touch(node);
@@ -141,6 +151,7 @@ int64_t Rewriter::RemoveUnusedConstants() {
   GraphEdit(graph).SetInputs(kept);
   program.inputs = std::move(specs);
   impl.input_index.clear();
+  impl.constant_names.reset();
   for (size_t i = 0; i < inputs.size(); ++i)
     if (goes[i]) impl.EraseNow(inputs[i]);
   impl.DropUnheldConstants();

@@ -160,6 +160,7 @@ void Rewriter::Impl::Rollback() {
     program.constants.resize(signature_before->num_constants);
     signature_before.reset();
     input_index.clear();
+    constant_names.reset();
     pass_constants.clear();
   }
 }

@@ -145,6 +145,14 @@ struct Rewriter::Impl {
   };
   std::optional<Signature> signature_before;
   mutable absl::flat_hash_map<NodeId, uint32_t> input_index;  // of main; built on demand
+  // What AddConstant needs to know, built when it is first called; reset where the signature changes otherwise.
+  struct Names {
+    absl::flat_hash_set<std::string> taken;
+    absl::flat_hash_map<std::string, int> next_suffix;  // by name without a suffix
+    size_t first_user_input = 0;
+  };
+  std::optional<Names> constant_names;
+  Names& ConstantNames();
   mutable std::optional<absl::flat_hash_set<std::string>> mutated_inputs;
   mutable std::optional<bool> functional;                                    // when first asked
   absl::flat_hash_map<size_t, llvm::SmallVector<NodeId, 1>> pass_constants;  // placeholders by hash of meta and bytes

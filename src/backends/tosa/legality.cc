@@ -1,8 +1,8 @@
 #include "backends/tosa/legality.h"
 
-#include <algorithm>
+#include <optional>
 
-#include "absl/strings/str_cat.h"
+#include "absl/container/flat_hash_set.h"
 #include "backends/tosa/affine.h"
 #include "backends/tosa/constants.h"
 #include "backends/tosa/pass_list.h"
@@ -44,15 +44,14 @@ constexpr LegalityRow kReasons[] = {
 };
 
 // Ops that some pass to TOSA looks for.
-bool HasLowering(Context& context, Op op) {
+absl::flat_hash_set<Op> LoweredOps(Context& context) {
+  absl::flat_hash_set<Op> ops;
   for (const PassRow& row : TosaPasses()) {
     if (row.name.substr(0, 6) != "lower-") continue;
     const absl::StatusOr<Pass> pass = row.make(context, {});
-    if (!pass.ok()) continue;
-    const std::span<const Op> targets = pass->targets();
-    if (std::find(targets.begin(), targets.end(), op) != targets.end()) return true;
+    if (pass.ok()) ops.insert(pass->targets().begin(), pass->targets().end());
   }
-  return false;
+  return ops;
 }
 
 // The first tensor among operands and result for which `holds`.
@@ -69,14 +68,15 @@ bool AnyTensor(const Program& program, NodeId node, Function holds) {
   return check(graph.meta(node));
 }
 
-Reason ReasonOf(const Program& program, NodeId node, std::string_view spec, const QdqOps& qdq) {
-  Context& context = *program.context;
+Reason ReasonOf(const Program& program, NodeId node, std::string_view spec, const QdqOps& qdq,
+                const absl::flat_hash_set<Op>& lowered) {
+  const Context& context = *program.context;
   const Op op = program.main().op(node);
   const bool floats = TosaSpecHas(spec, "FP"), integers = TosaSpecHas(spec, "INT");
   if (AnyTensor(program, node, [](const TensorMeta& t) { return !StaticShape(t).has_value(); })) return kDynamic;
   if (context.ops.Has(op, tare::kMutates)) return kMutates;
   if (qdq.IsQuantize(op) || qdq.IsDequantize(op)) return kQuantizeInside;
-  if (!HasLowering(context, op)) return kNoLowering;
+  if (!lowered.contains(op)) return kNoLowering;
   if (AnyTensor(program, node, [](const TensorMeta& t) { return t.dtype == DType::kI64; })) return kWideInteger;
   if (!floats && AnyTensor(program, node, [](const TensorMeta& t) { return IsFloating(t.dtype); })) return kFloat;
   if (AnyTensor(program, node, [&](const TensorMeta& t) {
@@ -98,12 +98,14 @@ std::vector<Outside> FindOutside(const Program& program, std::string_view spec) 
   const OpTable& ops = program.context->ops;
   const QdqOps qdq(*program.context);
   std::vector<Outside> outside;
+  std::optional<absl::flat_hash_set<Op>> lowered;  // when first needed
   for (const NodeId node : graph.nodes()) {
     const Op op = graph.op(node);
     if (op == op::placeholder || op == op::output || op == op::constant) continue;
     if (ops.Name(op).substr(0, 5) == "tosa.") continue;
     if (op == op::getitem && ops.Name(graph.op(graph.operands(node)[0])).substr(0, 5) == "tosa.") continue;
-    const LegalityRow& row = kReasons[ReasonOf(program, node, spec, qdq)];
+    if (!lowered.has_value()) lowered = LoweredOps(*program.context);
+    const LegalityRow& row = kReasons[ReasonOf(program, node, spec, qdq, *lowered)];
     outside.push_back({node, std::string(row.check_id), std::string(row.why), std::string(row.remedy)});
   }
   return outside;

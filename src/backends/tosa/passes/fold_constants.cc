@@ -1,8 +1,10 @@
 #include <algorithm>
+#include <memory>
 #include <optional>
 
 #include "backends/tosa/affine.h"
 #include "backends/tosa/constants.h"
+#include "backends/tosa/tosa_ops.h"
 #include "backends/tosa/tosa_passes.h"
 #include "eval/eval.h"
 #include "ir/status.h"
@@ -18,11 +20,15 @@ constexpr int64_t kSmallBytes = 1 << 14;  // results up to this size may be larg
 //   TRANSPOSE(%weight, [0, 2, 3, 1])   =>   a constant
 //
 // Any pure op with a reference kernel. A result larger than its operands stays an op, unless it is small. What
-// dequantises stays too: it says what the integers behind it mean.
+// dequantises stays too: it says what the integers behind it mean. With `keep_rescales`, for accelerators that do a
+// rescale within its user and fall back to 32-bit arithmetic for a wide constant, a rescale to int32 stays.
 class FoldConstants final : public GraphPass {
  public:
-  explicit FoldConstants(const Context& context) : qdq_(context) {}
-  std::string_view name() const override { return "fold-constants"; }
+  FoldConstants(const Context& context, bool keep_rescales)
+      : qdq_(context), rescale_(keep_rescales ? TosaOps::Find(context, "RESCALE") : Op{}) {}
+  std::string_view name() const override {
+    return rescale_.has_value() ? "fold-constants(keep_rescales=true)" : "fold-constants";
+  }
   std::span<const Op> targets() const override { return {}; }
 
   absl::Status Run(Rewriter& rw) const override {
@@ -40,12 +46,18 @@ class FoldConstants final : public GraphPass {
     return (traits & kPure) != 0 && (traits & (kMutates | kRandom | kHigherOrder | kPseudo | kDeclared)) == 0;
   }
 
+  bool Stays(Node node) const {
+    return rescale_.has_value() && node.op() == rescale_ && node.tensor().dtype == DType::kI32 &&
+           BitsOf(node.operand(0).tensor().dtype) <= 16;
+  }
+
   absl::Status Fold(Node node, Rewriter& rw) const {
     const Context& context = rw.context();
     if (node.num_operands() == 0 || !node.is_tensor() || node.num_uses() == 0) return absl::OkStatus();
     for (int i = 0; i < node.num_operands(); ++i)
       if (node.operand(i).op() != op::placeholder) return absl::OkStatus();
     if (!IsFoldable(context, node.op()) || qdq_.IsDequantize(node.op())) return absl::OkStatus();
+    if (Stays(node)) return absl::OkStatus();
     if (rw.graph_id() != GraphId{0} || !CanEvaluate(context, node.op())) return absl::OkStatus();
     const auto count = ElementCount(node.tensor());
     const int64_t bytes = StoredBytesOf(node.tensor().dtype);
@@ -82,12 +94,20 @@ class FoldConstants final : public GraphPass {
   }
 
   QdqOps qdq_;
+  Op rescale_;  // no value: no rescale stays
 };
 
 }  // namespace
 
 absl::StatusOr<Pass> MakeFoldConstants(Context& context, const PassOptions& options) {
-  return MakeGraph<FoldConstants>(context, options);
+  bool keep_rescales = false;
+  for (const auto& [name, value] : options) {
+    const bool* given = std::get_if<bool>(&value);
+    if (name != "keep_rescales" || given == nullptr)
+      return InvalidError("pass_c2", "fold-constants has one option, keep_rescales = true or false, not ", name);
+    keep_rescales = *given;
+  }
+  return Pass(std::shared_ptr<const GraphPass>(std::make_shared<const FoldConstants>(context, keep_rescales)));
 }
 
 }  // namespace tare

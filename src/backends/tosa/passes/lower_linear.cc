@@ -19,8 +19,9 @@ struct Linear {
 
 // Writes a product with a weight as a CONV2D with a kernel of one element.
 //
-//   %y = linear(%x, %weight, %bias)  =>  reshape(CONV2D(reshape(%x, [M,1,1,K]), reshape(%weight, [N,1,1,K]), %bias))
+//   %y = linear(%x, %weight, %bias)  =>  reshape(CONV2D(reshape(%x, [B,H,W,K]), reshape(%weight, [N,1,1,K]), %bias))
 //
+// Rows become width rather than batch: accelerators split batches, and an input of rank 4 keeps its shape.
 // linear, and addmm or mm whose second factor is a permutation of something or a constant: what decompositions make
 // of linear. Other products are matrix products of two activations.
 class LowerLinear final : public TosaRewrite {
@@ -69,6 +70,16 @@ class LowerLinear final : public TosaRewrite {
     return weight.q->per_tensor() || weight.q->axis == (l.transposed ? 1 : 0);
   }
 
+  // [B,H,W,K] of […,K]
+  static std::vector<int64_t> Rank4(const std::vector<int64_t>& shape) {
+    if (shape.size() == 4) return shape;
+    const int64_t k = shape.back();
+    if (shape.size() == 3) return {shape[0], 1, shape[1], k};
+    int64_t rows = 1;
+    for (size_t i = 0; i + 1 < shape.size(); ++i) rows *= shape[i];
+    return {1, 1, rows, k};
+  }
+
   void Lower(Emitter& emit, const Linear& l, const Site& site, Node node) const {
     const Node x = site.inputs[0].value;
     std::vector<int64_t> out_shape = emit.ShapeOf(node), weight_shape = emit.ShapeOf(site.inputs[1].value);
@@ -80,9 +91,7 @@ class LowerLinear final : public TosaRewrite {
       std::swap(weight_shape[0], weight_shape[1]);
     }
     const int64_t n = weight_shape[0], k = weight_shape[1];
-    int64_t rows = 1;
-    for (size_t i = 0; i + 1 < x_shape.size(); ++i) rows *= x_shape[i];
-    const Node x4 = emit.Reshape(x, std::vector<int64_t>{rows, 1, 1, k});
+    const Node x4 = emit.Reshape(x, Rank4(x_shape));
     const Node weight4 = emit.Reshape(weight, std::vector<int64_t>{n, 1, 1, k});
     const Node bias = BiasFor(emit, site, site.inputs[2], x, n);
     const Node sum = emit.Insert(ops_.conv2d, {{"input", x4},

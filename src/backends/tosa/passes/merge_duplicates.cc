@@ -1,3 +1,5 @@
+#include <tuple>
+
 #include "absl/container/flat_hash_map.h"
 #include "absl/hash/hash.h"
 #include "backends/tosa/tosa_passes.h"
@@ -23,7 +25,7 @@ struct Key {
 //
 //   %a = RESCALE(%x, …);  %b = RESCALE(%x, …);  use(%b)   =>   use(%a)
 //
-// Pure ops only, and only results that no one may write.
+// Pure ops only, and only results that no one may write. Small constants with equal elements are one, too.
 class MergeDuplicates final : public GraphPass {
  public:
   explicit MergeDuplicates(const Context&) {}
@@ -31,6 +33,7 @@ class MergeDuplicates final : public GraphPass {
   std::span<const Op> targets() const override { return {}; }
 
   absl::Status Run(Rewriter& rw) const override {
+    if (absl::Status status = MergeConstants(rw); !status.ok()) return status;
     const OpTable& ops = rw.context().ops;
     absl::flat_hash_map<Key, NodeId> first;
     for (NodeId id = rw.graph().first(); id.has_value();) {
@@ -48,6 +51,26 @@ class MergeDuplicates final : public GraphPass {
       if (!rw.CanForwardCopy(duplicate, original)) continue;
       absl::Status status = rw.ReplaceUses(duplicate, original);
       if (!status.ok()) return status;
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  static constexpr size_t kMaxBytes = 1024;  // of a constant that is compared: larger ones stay unread
+
+  static absl::Status MergeConstants(Rewriter& rw) {
+    absl::flat_hash_map<std::tuple<MetaId, QuantId, absl::string_view>, Node> first;
+    const std::vector<NodeId> inputs(rw.graph().inputs().begin(), rw.graph().inputs().end());
+    for (const NodeId id : inputs) {
+      const Node node = rw.node(id);
+      const Constant* constant = node.constant();
+      if (constant == nullptr || constant->payload.missing || node.num_uses() == 0) continue;
+      const std::span<const std::byte> bytes = constant->payload.bytes;
+      if (bytes.size() > kMaxBytes || constant->meta != node.meta() || !constant->opaque_class.empty()) continue;
+      const absl::string_view elements(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+      const auto [it, is_new] = first.try_emplace({node.meta(), node.quant(), elements}, node);
+      if (is_new || !rw.CanForwardCopy(node, it->second)) continue;
+      if (absl::Status status = rw.ReplaceUses(node, it->second); !status.ok()) return status;
     }
     return absl::OkStatus();
   }

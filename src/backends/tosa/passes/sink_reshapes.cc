@@ -14,7 +14,8 @@ namespace {
 //
 //   CLAMP(RESHAPE(%x, s))                   =>  RESHAPE(CLAMP(%x), s)
 //   ADD(RESHAPE(%x, s), RESHAPE(%y, s))     =>  RESHAPE(ADD(%x, %y), s)      equal shapes before
-//   ADD(RESHAPE(%x, s), %constant)          =>  RESHAPE(ADD(%x, %c'), s)     where the constant follows
+//   ADD(RESHAPE(%x, s), %constant)          =>  RESHAPE(ADD(%x, %c'), s)     where the constant follows, or a rescale
+//   of one
 //
 // Only reshapes without other users move, so their number never grows.
 class SinkReshapes final : public RewritePass {
@@ -48,19 +49,29 @@ class SinkReshapes final : public RewritePass {
     std::vector<ArgInit> changed;
     for (const auto& [name, source] : reshaped) changed.emplace_back(name, source);
     for (const auto& [name, other] : others) {
+      const Node source = IsConstantRescale(other) ? other.arg("input1") : other;
       const auto followed =
-          other.constant() != nullptr ? Follow(*StaticShape(other.tensor()), *shape, *before) : std::nullopt;
+          source.constant() != nullptr ? Follow(*StaticShape(other.tensor()), *shape, *before) : std::nullopt;
       if (!followed.has_value()) return absl::OkStatus();
-      TARE_ASSIGN_OR_RETURN(const Node turned,
-                            rw.InsertBefore(node, ops_.reshape, {{"input1", other}, {"shape", *followed}}));
+      TARE_ASSIGN_OR_RETURN(Node turned,
+                            rw.InsertBefore(node, ops_.reshape, {{"input1", source}, {"shape", *followed}}));
+      if (source != other) {
+        TARE_ASSIGN_OR_RETURN(const Node rescaled, CopyWith(rw, other, {{"input1", turned}}, node));
+        rw.SetQuant(rescaled, rw.context().quants.Get(other.quant()));
+        turned = rescaled;
+      }
       changed.emplace_back(name, turned);
     }
-    TARE_ASSIGN_OR_RETURN(const Node moved, CopyWith(rw, node, changed));
+    TARE_ASSIGN_OR_RETURN(const Node moved, CopyWith(rw, node, changed, node));
     rw.SetQuant(moved, rw.context().quants.Get(node.quant()));
     return rw.Redefine(node, ops_.reshape, {{"input1", moved}, {"shape", *shape}});
   }
 
  private:
+  bool IsConstantRescale(Node node) const {
+    return node.op() == ops_.rescale && !IsPerChannel(node) && node.arg("input1").constant() != nullptr;
+  }
+
   static bool IsPerChannel(Node node) {
     const AttrValue& scale = node.attr("scale");
     if (scale.kind == AttrKind::kList) return scale.items().size() != 1;
@@ -84,7 +95,7 @@ class SinkReshapes final : public RewritePass {
     return followed;
   }
 
-  static absl::StatusOr<Node> CopyWith(Rewriter& rw, Node node, const std::vector<ArgInit>& changed) {
+  static absl::StatusOr<Node> CopyWith(Rewriter& rw, Node node, const std::vector<ArgInit>& changed, Node place) {
     std::vector<ArgInit> args = changed;
     for (const NamedAttr& attr : rw.context().attrs.Get(rw.graph().attrs(node.id()))) {
       const bool is_changed =
@@ -96,7 +107,7 @@ class SinkReshapes final : public RewritePass {
         args.emplace_back(attr.name, attr.value);
       }
     }
-    return rw.InsertBefore(node, node.op(), ArgList(args), node.name());
+    return rw.InsertBefore(place, node.op(), ArgList(args), node.name());
   }
 
   TosaOps ops_;
