@@ -1,5 +1,6 @@
 // Golden files of the passes to TOSA: what to run, before, after and the cost. TARE_UPDATE_GOLDEN=1 rewrites the part
-// below `# expect`. `# spec:` is the specification, TOSA-1.0+INT+FP+int16 when it is not there.
+// below `# expect`. `# run: fold-constants keep_rescales` sets an option to true. `# spec:` is the specification,
+// TOSA-1.0+INT+FP+int16 when it is not there.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -90,7 +91,10 @@ std::string RunGolden(Context& context, std::string_view input) {
   std::string stats_text;
   const std::vector<std::string> names = absl::StrSplit(Directive(input, "run"), ',');
   for (const std::string& name : names) {
-    const absl::StatusOr<Pass> pass = MakePass(context, AllPasses(), name);
+    const std::vector<std::string> words = absl::StrSplit(name, ' ');
+    PassOptions pass_options;
+    for (size_t i = 1; i < words.size(); ++i) pass_options[words[i]] = true;
+    const absl::StatusOr<Pass> pass = MakePass(context, AllPasses(), words[0], pass_options);
     REQUIRE_MESSAGE(pass.ok(), pass.status().ToString());
     const absl::StatusOr<PassStats> stats = runner.Run(*pass);
     if (!stats.ok()) {
@@ -116,7 +120,7 @@ TEST_CASE("golden files of the passes to TOSA") {
     const size_t at = text.find("# expect\n");
     const std::string input = text.substr(0, at);
     for (const std::string& name : std::vector<std::string>(absl::StrSplit(Directive(input, "run"), ',')))
-      run.insert(name);
+      run.insert(name.substr(0, name.find(' ')));
     const std::string answer = RunGolden(*context, input);
     const std::string want = at == std::string::npos ? "" : text.substr(at + std::strlen("# expect\n"));
     if (update) {
