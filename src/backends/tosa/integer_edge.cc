@@ -1,5 +1,6 @@
 #include "backends/tosa/integer_edge.h"
 
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -17,12 +18,24 @@ constexpr std::string_view kAsserts[] = {
     "aten._functional_assert_scalar.msg",
 };
 
+constexpr std::string_view kCasts[] = {
+    "aten._to_copy.default",
+    "aten.to.dtype",
+    "aten.to.dtype_layout",
+    "dim_order_ops._to_dim_order_copy.default",
+};
+
+absl::flat_hash_set<Op> OpsOf(const Context& context, std::span<const std::string_view> names) {
+  absl::flat_hash_set<Op> ops;
+  for (const std::string_view name : names)
+    if (const Op op = context.ops.Find(name); op.has_value()) ops.insert(op);
+  return ops;
+}
+
 }  // namespace
 
 void DropAsserts(Program& program) {
-  absl::flat_hash_set<Op> asserts;
-  for (const std::string_view name : kAsserts)
-    if (const Op op = program.context->ops.Find(name); op.has_value()) asserts.insert(op);
+  const absl::flat_hash_set<Op> asserts = OpsOf(*program.context, kAsserts);
   Graph& graph = program.main();
   absl::flat_hash_set<NodeId> used;
   for (const NodeId id : graph.nodes())
@@ -36,8 +49,7 @@ void DropAsserts(Program& program) {
 
 void MoveInputCasts(Program& program) {
   Context& context = *program.context;
-  const Op cast = context.ops.Find("aten._to_copy.default");
-  if (!cast.has_value()) return;
+  const absl::flat_hash_set<Op> conversions = OpsOf(context, kCasts);
   Graph& graph = program.main();
   std::vector<std::vector<NodeId>> users(graph.id_bound());
   for (const NodeId id : graph.nodes())
@@ -51,7 +63,8 @@ void MoveInputCasts(Program& program) {
     const std::vector<NodeId>& casts = users[inputs[i].index];
     if (program.inputs[i].kind != InputKind::kUser || casts.empty() || dtype_of(inputs[i]) != DType::kI64) continue;
     bool only = true;
-    for (const NodeId user : casts) only = only && graph.op(user) == cast && dtype_of(user) == DType::kI32;
+    for (const NodeId user : casts)
+      only = only && conversions.contains(graph.op(user)) && dtype_of(user) == DType::kI32;
     const auto shape = StaticShape(context.metas.Get(graph.meta(inputs[i])).tensor);
     if (!only || !shape.has_value()) continue;
     Meta narrow;

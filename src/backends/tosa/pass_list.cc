@@ -42,6 +42,7 @@ constexpr PassRow kTosaPasses[] = {
     {"lower-split", "Writes each part of a split as SLICE.", MakeLowerSplit},
     {"lower-table", "Writes functions of one quantised value as TABLE.", MakeLowerTable},
     {"merge-duplicates", "Merges nodes with the same op and arguments.", MakeMergeDuplicates},
+    {"move-qdq", "Moves integers rather than the reals they stand for.", MakeMoveQdq},
     {"narrow-integers", "Writes 64-bit integers as 32-bit ones where they fit.", MakeNarrowIntegers},
     {"narrow-transposes", "Gives TRANSPOSE of more than four dims as few as say what it moves.", MakeNarrowTransposes},
     {"propagate-layout", "Moves whole regions into the order of dims that needs the fewest transpositions.",

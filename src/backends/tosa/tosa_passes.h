@@ -9,6 +9,7 @@ namespace tare {
 absl::StatusOr<Pass> MakeFunctionalize(Context& context, const PassOptions& options);
 absl::StatusOr<Pass> MakeCanonicalizeClamp(Context& context, const PassOptions& options);
 absl::StatusOr<Pass> MakeFoldFactories(Context& context, const PassOptions& options);
+absl::StatusOr<Pass> MakeMoveQdq(Context& context, const PassOptions& options);
 
 // ATen to TOSA.
 absl::StatusOr<Pass> MakeLowerClamp(Context& context, const PassOptions& options);

@@ -1,0 +1,155 @@
+#include <algorithm>
+#include <vector>
+
+#include "backends/tosa/affine.h"
+#include "backends/tosa/constants.h"
+#include "backends/tosa/tosa_passes.h"
+#include "ir/status.h"
+
+namespace tare {
+namespace {
+
+// Ops that give elements of `self`, or of `input`, other places.
+constexpr std::string_view kMovement[] = {
+    "aten._reshape_alias.default",
+    "aten._unsafe_view.default",
+    "aten.alias.default",
+    "aten.alias_copy.default",
+    "aten.clone.default",
+    "aten.contiguous.default",
+    "aten.detach.default",
+    "aten.detach_copy.default",
+    "aten.expand.default",
+    "aten.expand_copy.default",
+    "aten.flatten.using_ints",
+    "aten.flip.default",
+    "aten.narrow.default",
+    "aten.permute.default",
+    "aten.permute_copy.default",
+    "aten.pixel_shuffle.default",
+    "aten.pixel_unshuffle.default",
+    "aten.repeat.default",
+    "aten.reshape.default",
+    "aten.select.int",
+    "aten.select_copy.int",
+    "aten.slice.Tensor",
+    "aten.slice_copy.Tensor",
+    "aten.squeeze.default",
+    "aten.squeeze.dim",
+    "aten.squeeze.dims",
+    "aten.squeeze_copy.default",
+    "aten.squeeze_copy.dim",
+    "aten.squeeze_copy.dims",
+    "aten.t.default",
+    "aten.t_copy.default",
+    "aten.transpose.int",
+    "aten.transpose_copy.int",
+    "aten.unflatten.int",
+    "aten.unsqueeze.default",
+    "aten.unsqueeze_copy.default",
+    "aten.view.default",
+    "aten.view_copy.default",
+    "dim_order_ops._clone_dim_order.default",
+};
+
+// Moves integers rather than the reals they stand for, where decompositions left more than one op between a
+// dequantize and a quantize.
+//
+//   relu(view(dequantize(%x)))          =>  relu(dequantize(view(%x)))
+//   quantize(view(addmm(%x, %w, %b)))   =>  view(quantize(addmm(%x, %w, %b)))
+//
+// Parameters of the whole tensor only. One op between both is left to the pass that lowers it.
+class MoveQdq final : public GraphPass {
+ public:
+  explicit MoveQdq(const Context& context) : qdq_(context), movement_(FindOps(context, kMovement)) {
+    targets_ = qdq_.quantize;
+    targets_.insert(targets_.end(), qdq_.dequantize.begin(), qdq_.dequantize.end());
+  }
+  std::string_view name() const override { return "move-qdq"; }
+  std::span<const Op> targets() const override { return targets_; }
+
+  absl::Status Run(Rewriter& rw) const override {
+    std::vector<NodeId> nodes;
+    for (const NodeId id : rw.graph().nodes())
+      if (Moves(rw.node(id))) nodes.push_back(id);
+    for (const NodeId id : nodes) TARE_RETURN_IF_ERROR(Dequantize(rw.node(id), rw));
+    for (auto it = nodes.rbegin(); it != nodes.rend(); ++it)
+      if (Moves(rw.node(*it))) TARE_RETURN_IF_ERROR(Quantize(rw.node(*it), rw));
+    return absl::OkStatus();
+  }
+
+ private:
+  static std::string_view SourceName(Node node) { return node.arg("self").has_value() ? "self" : "input"; }
+
+  bool Moves(Node node) const {
+    if (std::find(movement_.begin(), movement_.end(), node.op()) == movement_.end()) return false;
+    if (!node.is_tensor() || !StaticShape(node.tensor()).has_value() || node.num_operands() != 1) return false;
+    const Node source = node.operand(0);
+    return source.is_tensor() && source.tensor().dtype == node.tensor().dtype;
+  }
+
+  bool IsPerTensor(Rewriter& rw, Node node) const {
+    const std::optional<Affine> affine = qdq_.Read(rw.context(), node);
+    return affine.has_value() && affine->per_tensor() && node.num_operands() == 1;
+  }
+
+  // `node` with another source, before `place`.
+  static absl::StatusOr<Node> CopyOn(Rewriter& rw, Node node, std::string_view argument, Node source, Node place) {
+    return rw.InsertBefore(place, node.op(), ArgList(ArgsOn(rw, node, argument, source)), node.name());
+  }
+  static std::vector<ArgInit> ArgsOn(Rewriter& rw, Node node, std::string_view argument, Node source) {
+    std::vector<ArgInit> args = {{argument, source}};
+    for (const NamedAttr& attr : rw.context().attrs.Get(rw.graph().attrs(node.id())))
+      if (attr.name != argument) args.emplace_back(attr.name, attr.value);
+    return args;
+  }
+
+  // A dequantize before `node` moves behind it.
+  absl::Status Dequantize(Node node, Rewriter& rw) const {
+    const Node source = node.operand(0);
+    if (!qdq_.IsDequantize(source.op()) || !IsPerTensor(rw, source)) return absl::OkStatus();
+    const std::vector<Node> users = node.users();
+    const auto quantizes = [&](Node user) { return qdq_.IsQuantize(user.op()); };
+    if (std::all_of(users.begin(), users.end(), quantizes) || rw.StorageOf(node).mutated) return absl::OkStatus();
+    TARE_ASSIGN_OR_RETURN(const Node moved, CopyOn(rw, node, SourceName(node), source.arg("input"), node));
+    return rw.Redefine(node, source.op(), ArgList(ArgsOn(rw, source, "input", moved)));
+  }
+
+  // Without those this pass has replaced.
+  static std::vector<Node> LiveUsers(Node node) {
+    std::vector<Node> users = node.users();
+    users.erase(std::remove_if(users.begin(), users.end(),
+                               [](Node user) { return user.num_uses() == 0 && user.op() != op::output; }),
+                users.end());
+    return users;
+  }
+
+  // The quantizes behind `node` move before it.
+  absl::Status Quantize(Node node, Rewriter& rw) const {
+    const Node source = node.operand(0);
+    if (qdq_.IsDequantize(source.op()) || source.op() == op::placeholder) return absl::OkStatus();
+    const std::vector<Node> users = LiveUsers(node);
+    const auto quantizes = [&](Node user) { return qdq_.IsQuantize(user.op()) && IsPerTensor(rw, user); };
+    if (users.empty() || !std::all_of(users.begin(), users.end(), quantizes)) return absl::OkStatus();
+    const std::vector<Node> others = LiveUsers(source);
+    const auto may = [&](Node user) { return Moves(user) || qdq_.IsQuantize(user.op()); };
+    if (!std::all_of(others.begin(), others.end(), may) || rw.StorageOf(node).mutated) return absl::OkStatus();
+    for (const Node user : users) {
+      TARE_ASSIGN_OR_RETURN(const Node code, CopyOn(rw, user, "input", source, node));
+      TARE_ASSIGN_OR_RETURN(const Node moved, CopyOn(rw, node, SourceName(node), code, node));
+      TARE_RETURN_IF_ERROR(rw.ReplaceUses(user, moved));
+    }
+    return absl::OkStatus();
+  }
+
+  QdqOps qdq_;
+  std::vector<Op> movement_, targets_;
+};
+
+}  // namespace
+
+absl::StatusOr<Pass> MakeMoveQdq(Context& context, const PassOptions& options) {
+  return MakeGraph<MoveQdq>(context, options);
+}
+
+}  // namespace tare
