@@ -1,5 +1,6 @@
 #include "backends/tosa/constants.h"
 
+#include <Eigen/Core>
 #include <cstring>
 
 #include "ir/status.h"
@@ -208,11 +209,37 @@ absl::StatusOr<Node> AddIntegers(Rewriter& rw, std::string_view name, DType dtyp
   return rw.AddConstant(name, DenseMeta(rw.context(), dtype, shape), IntegerBytes(dtype, values));
 }
 
-absl::StatusOr<Node> AddFloats(Rewriter& rw, std::string_view name, std::span<const int64_t> shape,
+namespace {
+
+template <typename Element>
+std::vector<std::byte> FloatBytes(std::span<const float> values) {
+  std::vector<std::byte> bytes(values.size() * sizeof(Element));
+  for (size_t i = 0; i < values.size(); ++i) {
+    const auto element = static_cast<Element>(values[i]);
+    std::memcpy(bytes.data() + i * sizeof(Element), &element, sizeof(Element));
+  }
+  return bytes;
+}
+
+}  // namespace
+
+absl::StatusOr<Node> AddFloats(Rewriter& rw, std::string_view name, DType dtype, std::span<const int64_t> shape,
                                std::span<const float> values) {
-  std::vector<std::byte> bytes(values.size() * sizeof(float));
-  if (!bytes.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
-  return rw.AddConstant(name, DenseMeta(rw.context(), DType::kF32, shape), std::move(bytes));
+  std::vector<std::byte> bytes;
+  switch (dtype) {
+    case DType::kF32:
+      bytes = FloatBytes<float>(values);
+      break;
+    case DType::kF16:
+      bytes = FloatBytes<Eigen::half>(values);
+      break;
+    case DType::kBF16:
+      bytes = FloatBytes<Eigen::bfloat16>(values);
+      break;
+    default:
+      return UnimplementedError("tosa_lower_c1", "constants of ", Name(dtype), " are not made yet");
+  }
+  return rw.AddConstant(name, DenseMeta(rw.context(), dtype, shape), std::move(bytes));
 }
 
 }  // namespace tare

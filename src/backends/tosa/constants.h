@@ -40,7 +40,8 @@ const TensorMeta& DenseMeta(Context& context, DType dtype, std::span<const int64
 // A constant of the program under edit.
 absl::StatusOr<Node> AddIntegers(Rewriter& rw, std::string_view name, DType dtype, std::span<const int64_t> shape,
                                  std::span<const int64_t> values);
-absl::StatusOr<Node> AddFloats(Rewriter& rw, std::string_view name, std::span<const int64_t> shape,
+// f32, f16 or bf16, to which the values are rounded.
+absl::StatusOr<Node> AddFloats(Rewriter& rw, std::string_view name, DType dtype, std::span<const int64_t> shape,
                                std::span<const float> values);
 
 }  // namespace tare

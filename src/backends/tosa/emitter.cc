@@ -66,20 +66,17 @@ Node Emitter::Integers(std::string_view name, DType dtype, std::span<const int64
   return Take(AddIntegers(rw_, name, dtype, shape, values));
 }
 
-Node Emitter::Floats(std::string_view name, std::span<const int64_t> shape, std::span<const float> values) {
+Node Emitter::Floats(std::string_view name, DType dtype, std::span<const int64_t> shape,
+                     std::span<const float> values) {
   if (!status_.ok() || !InMain()) return Node();
-  return Take(AddFloats(rw_, name, shape, values));
+  return Take(AddFloats(rw_, name, dtype, shape, values));
 }
 
 Node Emitter::Scalar(std::string_view name, DType dtype, size_t rank, double value) {
   const std::vector<int64_t> shape(rank, 1);
-  if (dtype == DType::kF32) {
-    const float element = static_cast<float>(value);
-    return Floats(name, shape, {&element, 1});
-  }
   if (IsFloating(dtype)) {
-    Refuse("tosa_lower_c1", "constants of this floating dtype are not made yet");
-    return Node();
+    const float element = static_cast<float>(value);
+    return Floats(name, dtype, shape, {&element, 1});
   }
   const int64_t element = static_cast<int64_t>(value);
   return Integers(name, dtype, shape, {&element, 1});

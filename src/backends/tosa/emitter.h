@@ -25,7 +25,8 @@ class Emitter {
 
   Node Insert(Op op, ArgList args);
   Node Integers(std::string_view name, DType dtype, std::span<const int64_t> shape, std::span<const int64_t> values);
-  Node Floats(std::string_view name, std::span<const int64_t> shape, std::span<const float> values);
+  // f32, f16 or bf16.
+  Node Floats(std::string_view name, DType dtype, std::span<const int64_t> shape, std::span<const float> values);
   // One value in a tensor of `rank` dims of extent 1.
   Node Scalar(std::string_view name, DType dtype, size_t rank, double value);
 

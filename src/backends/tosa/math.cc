@@ -29,6 +29,33 @@ Node TensorMath::Clamp(Node x, double low, double high) {
   return emit_.Insert(emit_.ops().clamp, {{"input", x}, {"min_val", low}, {"max_val", high}});
 }
 
+Node TensorMath::Truncate(Node x) {
+  const Node below = Less(x, 0), up = Unary("CEIL", x), down = Unary("FLOOR", x);
+  return Select(below, up, down);
+}
+
+Node TensorMath::Convert(Node x, DType to) {
+  if (!emit_.ok()) return Node();
+  const DType from = x.tensor().dtype;
+  if (from == to) return x;
+  if (from == DType::kI64 || to == DType::kI64) emit_.Refuse("tosa_lower_c13", "64-bit integers are not converted");
+  if (!emit_.ok()) return Node();
+  if (from == DType::kBool && IsFloating(to)) {
+    const size_t rank = x.tensor().shape.size();
+    const Node one = emit_.Scalar("one", to, rank, 1), zero = emit_.Scalar("zero", to, rank, 0);
+    return Select(x, one, zero);
+  }
+  if (to == DType::kBool) {
+    // The FP profile alone has no cast from integers to bool.
+    const bool cast = IsInteger(from) &&
+                      emit_.rewriter().Infer(emit_.ops().cast, {{"input", x}, {"dtype", AttrValue::OfDType(to)}}).ok();
+    if (cast) return emit_.Cast(x, to);
+    return Not(Equal(IsInteger(from) ? emit_.Cast(x, DType::kF32) : x, 0));
+  }
+  // CAST rounds.
+  return emit_.Cast(IsFloating(from) && !IsFloating(to) ? Truncate(x) : x, to);
+}
+
 Node TensorMath::Select(Node condition, Node a, Node b) {
   if (!emit_.ok()) return Node();
   const size_t rank = std::max({condition.tensor().shape.size(), a.tensor().shape.size(), b.tensor().shape.size()});

@@ -8,6 +8,8 @@
 
 namespace tare {
 
+// Operands are made before a call that has several: C++ leaves open which argument comes first, and files should not
+// depend on the compiler.
 class TensorMath {
  public:
   explicit TensorMath(Emitter& emit) : emit_(emit) {}
@@ -21,6 +23,18 @@ class TensorMath {
   Node Mul(Node a, Node b) { return Binary("MUL", a, b); }
   Node Mul(Node a, double b) { return b == 1.0 ? a : Binary("MUL", a, Number(a, b)); }
   Node Clamp(Node x, double low, double high);
+  Node Not(Node x) { return Unary("LOGICAL_NOT", x); }
+  Node Less(Node a, Node b) { return Binary("GREATER", b, a); }
+  Node Less(Node a, double b) {
+    const Node number = Number(a, b);
+    return Binary("GREATER", number, a);
+  }
+  Node Greater(Node a, double b) { return Binary("GREATER", a, Number(a, b)); }
+  Node Equal(Node a, double b) { return Binary("EQUAL", a, Number(a, b)); }
+  Node Sqrt(Node x) { return Binary("POW", x, Number(x, 0.5)); }
+  Node Truncate(Node x);  // of floats, towards 0
+  // As ATen converts: floats are cut off, everything but 0 is true. 64-bit integers are refused.
+  Node Convert(Node x, DType dtype);
   Node Select(Node condition, Node a, Node b);
   // Over `axes`, each of which keeps extent 1.
   Node Reduce(std::string_view tosa_op, Node x, std::span<const int64_t> axes);

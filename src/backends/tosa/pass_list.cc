@@ -18,6 +18,7 @@ constexpr PassRow kTosaPasses[] = {
     {"lower-attention", "Writes attention of floats as two products around a softmax.", MakeLowerAttention},
     {"lower-cast", "Writes conversions between dtypes as CAST.", MakeLowerCast},
     {"lower-clamp", "Writes clamp as CLAMP, with quantised bounds.", MakeLowerClamp},
+    {"lower-composite", "Writes ops that TOSA has not as formulas of those it has.", MakeLowerComposite},
     {"lower-concat", "Writes cat and stack as CONCAT.", MakeLowerConcat},
     {"lower-convolution", "Writes convolutions in channels-last order, with a rescale of the sum.",
      MakeLowerConvolution},

@@ -82,8 +82,7 @@ Node BiasFor(Emitter& emit, const Site& site, const SiteInput& bias, Node x, int
   const DType dtype = x.tensor().dtype;
   if (!site.quantised) {
     if (bias.value.has_value()) return bias.value;
-    if (dtype != DType::kF32) emit.Refuse("tosa_lower_c1", "constants of this floating dtype are not made yet");
-    return emit.Floats("zero_bias", shape, std::vector<float>(static_cast<size_t>(channels), 0.0f));
+    return emit.Floats("zero_bias", dtype, shape, std::vector<float>(static_cast<size_t>(channels), 0.0f));
   }
   std::vector<int64_t> values(static_cast<size_t>(channels), 0);
   if (bias.value.has_value()) {

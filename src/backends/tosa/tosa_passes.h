@@ -33,6 +33,7 @@ absl::StatusOr<Pass> MakeLowerTable(Context& context, const PassOptions& options
 // Those of sequences and of integers beside floats.
 absl::StatusOr<Pass> MakeLowerAttention(Context& context, const PassOptions& options);
 absl::StatusOr<Pass> MakeLowerCast(Context& context, const PassOptions& options);
+absl::StatusOr<Pass> MakeLowerComposite(Context& context, const PassOptions& options);
 absl::StatusOr<Pass> MakeLowerDivide(Context& context, const PassOptions& options);
 absl::StatusOr<Pass> MakeLowerGather(Context& context, const PassOptions& options);
 absl::StatusOr<Pass> MakeLowerRecurrent(Context& context, const PassOptions& options);

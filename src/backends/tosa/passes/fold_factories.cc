@@ -65,9 +65,9 @@ class FoldFactories final : public RewritePass {
     if (!values.has_value()) return absl::OkStatus();
     const DType dtype = node.tensor().dtype;
     absl::StatusOr<Node> constant = absl::UnimplementedError("");
-    if (dtype == DType::kF32) {
+    if (dtype == DType::kF32 || dtype == DType::kF16 || dtype == DType::kBF16) {
       const std::vector<float> floats(values->begin(), values->end());
-      constant = AddFloats(rw, node.name(), *shape, floats);
+      constant = AddFloats(rw, node.name(), dtype, *shape, floats);
     } else if (IsInteger(dtype) || dtype == DType::kBool) {
       std::vector<int64_t> integers;
       for (const double value : *values) integers.push_back(static_cast<int64_t>(value));

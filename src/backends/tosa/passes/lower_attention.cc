@@ -127,7 +127,8 @@ class LowerAttention final : public TosaRewrite {
     if (additive.has_value() && std::all_of(additive->begin(), additive->end(), [](float v) { return v == 0; }))
       return scores;
     Node mask = a.mask;
-    if (additive.has_value() && a.query.tensor().dtype == DType::kF32) mask = emit.Floats("mask", shape, *additive);
+    if (additive.has_value() && a.query.tensor().dtype == DType::kF32)
+      mask = emit.Floats("mask", DType::kF32, shape, *additive);
     // In three dims when the mask is the same for all heads, else in those of the query.
     const bool same = a.groups == 1 && std::all_of(shape.begin(), shape.end() - std::min<size_t>(2, shape.size()),
                                                    [](int64_t extent) { return extent == 1; });

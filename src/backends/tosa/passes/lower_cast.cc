@@ -40,33 +40,9 @@ class LowerCast final : public TosaRewrite {
     if (qdq_.IsDequantize(x.op())) return absl::OkStatus();
     Emitter emit(rw, ops_, node);
     TensorMath math(emit);
-    Node value;
-    if (from == DType::kBool && IsFloating(to)) {
-      const std::vector<int64_t> ones(x.tensor().shape.size(), 1);
-      const Node one = emit.Cast(emit.Scalar("one", DType::kF32, ones.size(), 1), to),
-                 zero = emit.Cast(emit.Scalar("zero", DType::kF32, ones.size(), 0), to);
-      value = math.Select(x, one, zero);
-    } else if (IsInteger(from) && to == DType::kBool && !CanCast(rw, x, to)) {
-      value = NotZero(math, emit.Cast(x, DType::kF32));
-    } else if (IsFloating(from) && to == DType::kBool) {
-      value = NotZero(math, x);
-    } else if (IsFloating(from) && !IsFloating(to)) {
-      const Node below = math.Binary("GREATER", math.Number(x, 0), x);
-      value = emit.Cast(math.Select(below, math.Unary("CEIL", x), math.Unary("FLOOR", x)), to);
-    } else {
-      value = emit.Cast(x, to);
-    }
+    const Node value = math.Convert(x, to);
     if (emit.ok()) emit.Replace(node, value);
     return emit.Finish();
-  }
-
- private:
-  static Node NotZero(TensorMath& math, Node x) {
-    return math.Unary("LOGICAL_NOT", math.Binary("EQUAL", x, math.Number(x, 0)));
-  }
-  // The FP profile alone has no cast from integers to bool.
-  bool CanCast(Rewriter& rw, Node x, DType to) const {
-    return rw.Infer(ops_.cast, {{"input", x}, {"dtype", AttrValue::OfDType(to)}}).ok();
   }
 };
 

@@ -25,6 +25,8 @@ class LowerClamp final : public TosaRewrite {
       const DType dtype = node.tensor().dtype;
       if (arguments[0].tensor().dtype != dtype) return absl::OkStatus();
       if (!IsFloating(dtype)) {
+        // CLAMP has 8 and 16 bits; others are a maximum and a minimum.
+        if (dtype != DType::kI8 && dtype != DType::kI16) return absl::OkStatus();
         const auto bound = [&](double v, double otherwise) { return std::isfinite(v) ? v : otherwise; };
         const auto [min, max] = RangeOf(dtype);
         emit.Replace(node, emit.Clamp(arguments[0], static_cast<int64_t>(bound(low, static_cast<double>(min))),

@@ -35,7 +35,8 @@ class LowerMatmul final : public TosaRewrite {
                                   {"input2", right},
                                   {"out_dtype", wide ? AttrValue::OfDType(DType::kI48) : AttrValue::None()}});
     if (!site->quantised) {
-      emit.Replace(node, emit.Reshape(product, shape));
+      // Sums of halves are wider.
+      emit.Replace(node, emit.Reshape(emit.ok() ? emit.Cast(product, node.tensor().dtype) : product, shape));
       return emit.Finish();
     }
     const Affine &a = *site->inputs[0].q, &b = *site->inputs[1].q;

@@ -6,6 +6,7 @@
 #include "backends/tosa/site.h"
 #include "backends/tosa/tosa_passes.h"
 #include "backends/tosa/tosa_rewrite.h"
+#include "ir/text.h"
 #include "passes/permutation.h"
 
 namespace tare {
@@ -107,6 +108,8 @@ class LowerMovement final : public TosaTableRewrite<Move> {
     if (!emit.ok()) return Node();
     switch (move) {
       case Move::kSame:
+        // Ops that stay may rest on the strides of a dense copy.
+        if (x.meta() != node.meta() && !IsContiguous(emit.rewriter().context(), x.tensor())) return Node();
         return in == out ? x : Node();
       case Move::kReshape:
         return emit.Reshape(x, out);

@@ -37,7 +37,8 @@ class Unroller {
     if (!emit_.ok()) return Node();
     const int64_t n = shape[0], k = shape[1];
     if (!bias.has_value())
-      bias = emit_.Floats("zero_bias", std::vector<int64_t>{n}, std::vector<float>(static_cast<size_t>(n), 0.0f));
+      bias = emit_.Floats("zero_bias", DType::kF32, std::vector<int64_t>{n},
+                          std::vector<float>(static_cast<size_t>(n), 0.0f));
     return emit_.Insert(emit_.ops().conv2d, {{"input", x},
                                              {"weight", emit_.Reshape(weight, std::vector<int64_t>{n, 1, 1, k})},
                                              {"bias", bias},

@@ -1,0 +1,47 @@
+// ATen ops on plain tensors as formulas of TOSA ops: rows by theme, which passes/lower_composite.cc applies.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "backends/tosa/math.h"
+
+namespace tare {
+
+// One call to be written. A refusal leaves the op as it is.
+struct FormulaCall {
+  Emitter& emit;
+  TensorMath& m;
+  Node node;
+  Node result;        // the node, or a getitem of it
+  int64_t index = 0;  // of that getitem
+
+  DType dtype() const { return result.tensor().dtype; }
+  // What dtype TOSA computes it in: 8- and 16-bit integers in i32.
+  DType computed() const;
+  bool Given(std::string_view name) const { return node.arg(name).has_value() || node.number(name).has_value(); }
+  // A tensor or number argument as `dtype`, by default computed().
+  Node In(std::string_view name, std::optional<DType> dtype = std::nullopt) const;
+  std::vector<int64_t> ShapeOf(std::string_view name) const { return emit.ShapeOf(node.arg(name)); }
+  size_t RankOf(std::string_view name) const { return node.arg(name).tensor().shape.size(); }
+  // An axis argument from 0; refuses one that is not constant or not there.
+  int64_t Axis(std::string_view name, size_t rank) const;
+  // In the dtype and shape of the result.
+  Node Done(Node value) const { return emit.Reshape(m.Convert(value, dtype()), emit.ShapeOf(result)); }
+  Node Refuse(std::string_view why) const {
+    emit.Refuse("tosa_lower_c9", why);
+    return Node();
+  }
+};
+
+struct FormulaRow {
+  std::string_view aten;
+  Node (*write)(FormulaCall& call);
+};
+
+std::span<const FormulaRow> BinaryFormulas();    // of two or three operands, element by element
+std::span<const FormulaRow> FunctionFormulas();  // of one operand, element by element
+
+}  // namespace tare
