@@ -54,7 +54,7 @@ TEST_CASE("files read, agree with the rules, and come back from being written") 
   }
 }
 
-TEST_CASE("the bytes depend on the program alone") {
+TEST_CASE("the bytes depend on the program alone, whatever thread writes them") {
   const std::vector<std::string> files = TosaFiles();
   const std::string bytes = ReadBytes(files[0]);
   std::vector<std::string> written(8);
