@@ -93,7 +93,9 @@ absl::StatusOr<AttrsId> NormalizeArgs(Context& context, Op op, std::span<const N
     const SchemaArg& arg = schema->args[i];
     if (given[i] == nullptr) {
       if (arg.has_default) continue;
-      if (!arg.optional) return InvalidError("args_c4", op_name, ": argument ", arg.name, " is missing");
+      // Torch takes only absent tensors for none; other optional arguments are written where there is no default.
+      if (!arg.optional || !IsTensorLike(arg))
+        return InvalidError("args_c4", op_name, ": argument ", arg.name, " is missing");
       normal.push_back({arg.name, AttrValue::None()});
       continue;
     }

@@ -211,6 +211,10 @@ absl::Status Coerce(RuleContext& rc, const SchemaArg& arg, Value& value) {
   }
   if (value.kind == ValueKind::kInts && ints) return absl::OkStatus();
   const size_t count = LengthOf(value);
+  // A mask has as many entries as its kernel has results; lists of numbers are the row's to check.
+  if (arg.type == SchemaType::kBool && arg.list_size > 0 && count != static_cast<size_t>(arg.list_size)) {
+    return WrongKind(rc, arg, value);
+  }
   const std::span<Value> items = rc.NewValues(count);
   for (size_t i = 0; i < count; ++i) {
     items[i] = ItemOf(value, i);
