@@ -141,7 +141,7 @@ TEST_CASE("what cannot be lowered is named") {
 TEST_CASE("what Ethos-U55 cannot run is named") {
   constexpr std::string_view kResize = R"(graph main(%x: i8[1,2,4,4]) {
   %d = quantized_decomposed.dequantize_per_tensor.default(%x, scale=0.5, zero_point=-3, quant_min=-128, quant_max=127, dtype=i8) : f32[1,2,4,4]
-  %y = aten.upsample_bilinear2d.vec(%d, output_size=[8,8], align_corners=false) : f32[1,2,8,8]
+  %y = aten.upsample_bilinear2d.vec(%d, output_size=[8,8], align_corners=false, scale_factors=none) : f32[1,2,8,8]
   %q = quantized_decomposed.quantize_per_tensor.default(%y, scale=0.5, zero_point=-3, quant_min=-128, quant_max=127, dtype=i8) : i8[1,2,8,8]
   return %q
 })";
