@@ -18,6 +18,7 @@
 #include "ir/text.h"
 #include "tools/exit_code.h"
 #include "tools/json_writer.h"
+#include "tools/pass_report.h"
 #include "tools/session.h"
 #include "tools/verbs.h"
 
@@ -56,12 +57,6 @@ std::string OutsideText(const Program& program, const LowerResult& result) {
   for (const auto& [why, count] : sums) absl::StrAppend(&text, count, " nodes outside: ", why, "\n");
   if (result.outside.empty()) absl::StrAppend(&text, "no nodes outside\n");
   return text;
-}
-
-std::string PassText(const LowerOptions& options, const PassStats& stats) {
-  std::string line = absl::StrCat(stats.name, ": ");
-  if (options.timing) absl::StrAppendFormat(&line, "%.3f ms, ", static_cast<double>(stats.ns) * 1e-6);
-  return absl::StrCat(line, stats.skipped ? "skipped, none of its ops occurs" : StatsLine(stats.counters), "\n");
 }
 
 void WriteEdges(JsonWriter& json, std::string_view name, const std::vector<EdgeValue>& values) {
@@ -118,15 +113,7 @@ void PrintJson(const LowerOptions& options, const Program& program, const LowerR
     json.Key("passes");
     json.Array([&] {
       for (const PassStats& stats : result.passes) {
-        json.Object([&] {
-          json.Field("name", stats.name);
-          json.Field("ns", stats.ns);
-          json.Field("skipped", stats.skipped);
-          json.Field("changed", stats.changed);
-          json.Field("redefined", stats.counters.redefined);
-          json.Field("inserted", stats.counters.inserted);
-          json.Field("erased", stats.counters.erased);
-        });
+        json.Object([&] { WritePassFields(json, stats); });
       }
     });
   });
@@ -206,7 +193,7 @@ int RunLower(const LowerOptions& options) {
     PrintJson(options, *program, *result);
   } else {
     if (options.stats || options.timing)
-      for (const PassStats& stats : result->passes) Put(PassText(options, stats));
+      for (const PassStats& stats : result->passes) Put(PassLine(stats, options.timing));
     if (options.explain) Put(OutsideText(*program, *result));
     Put(SummaryText(Summarize(*program)));
     for (const std::string& part : parts) Put(absl::StrCat("wrote ", part, "\n"));

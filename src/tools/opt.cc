@@ -2,7 +2,6 @@
 #include <cstdio>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "backends/tosa/program_file.h"
 #include "ir/status.h"
 #include "ir/text.h"
@@ -10,6 +9,7 @@
 #include "tools/bisect.h"
 #include "tools/exit_code.h"
 #include "tools/json_writer.h"
+#include "tools/pass_report.h"
 #include "tools/pass_selection.h"
 #include "tools/program_diff.h"
 #include "tools/session.h"
@@ -42,28 +42,9 @@ void PrintShown(const std::string& pass, const Shown& shown) {
   if (!shown.text.empty()) Put(absl::StrCat("# after ", pass, "\n", shown.text));
 }
 
-std::string PassLine(const OptOptions& options, const PassStats& stats) {
-  std::string line = absl::StrCat(stats.name, ": ");
-  if (options.timing) absl::StrAppendFormat(&line, "%.3f ms, ", static_cast<double>(stats.ns) * 1e-6);
-  absl::StrAppend(&line, stats.skipped ? "skipped, none of its ops occurs" : StatsLine(stats.counters));
-  if (options.timing && !stats.skipped)
-    absl::StrAppend(&line, ", memo ", stats.memo_hits, " of ", stats.memo_hits + stats.memo_misses);
-  return line + "\n";
-}
-
 void WritePass(JsonWriter& json, const PassStats& stats, const Shown& shown) {
   json.Object([&] {
-    json.Field("name", stats.name);
-    json.Field("ns", stats.ns);
-    json.Field("skipped", stats.skipped);
-    json.Field("changed", stats.changed);
-    json.Field("redefined", stats.counters.redefined);
-    json.Field("inserted", stats.counters.inserted);
-    json.Field("erased", stats.counters.erased);
-    json.Field("reinferred", stats.counters.reinferred);
-    json.Field("cold", stats.counters.cold);
-    json.Field("memo_hits", stats.memo_hits);
-    json.Field("memo_misses", stats.memo_misses);
+    WritePassFields(json, stats);
     if (!shown.diff.empty()) json.Field("diff", shown.diff);
     if (!shown.text.empty()) json.Field("text", shown.text);
   });
@@ -143,7 +124,7 @@ int RunOpt(const OptOptions& options) {
   }
   if (options.json) PrintJson(options, *stats, shown);
   if (!options.json && (options.stats || options.timing)) {
-    for (const PassStats& pass : *stats) Put(PassLine(options, pass));
+    for (const PassStats& pass : *stats) Put(PassLine(pass, options.timing));
   }
   if (AsksForProgram(options)) Put(PrintProgram(*program->context, *program));
   return kExitOk;
