@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "backends/tosa/affine.h"
 #include "backends/tosa/constants.h"
 #include "backends/tosa/tosa_passes.h"
@@ -73,8 +74,9 @@ class MoveQdq final : public GraphPass {
     for (const NodeId id : rw.graph().nodes())
       if (Moves(rw.node(id))) nodes.push_back(id);
     for (const NodeId id : nodes) TARE_RETURN_IF_ERROR(Dequantize(rw.node(id), rw));
+    Gone gone;
     for (auto it = nodes.rbegin(); it != nodes.rend(); ++it)
-      if (Moves(rw.node(*it))) TARE_RETURN_IF_ERROR(Quantize(rw.node(*it), rw));
+      if (Moves(rw.node(*it))) TARE_RETURN_IF_ERROR(Quantize(rw.node(*it), rw, gone));
     return absl::OkStatus();
   }
 
@@ -115,23 +117,22 @@ class MoveQdq final : public GraphPass {
     return rw.Redefine(node, source.op(), ArgList(ArgsOn(rw, source, "input", moved)));
   }
 
-  // Without those this pass has replaced.
-  static std::vector<Node> LiveUsers(Node node) {
+  using Gone = absl::flat_hash_set<NodeId>;  // replaced here, erased when the pass ends
+  static std::vector<Node> LiveUsers(Node node, const Gone& gone) {
     std::vector<Node> users = node.users();
-    users.erase(std::remove_if(users.begin(), users.end(),
-                               [](Node user) { return user.num_uses() == 0 && user.op() != op::output; }),
+    users.erase(std::remove_if(users.begin(), users.end(), [&](Node user) { return gone.contains(user.id()); }),
                 users.end());
     return users;
   }
 
   // The quantizes behind `node` move before it.
-  absl::Status Quantize(Node node, Rewriter& rw) const {
+  absl::Status Quantize(Node node, Rewriter& rw, Gone& gone) const {
     const Node source = node.operand(0);
     if (qdq_.IsDequantize(source.op()) || source.op() == op::placeholder) return absl::OkStatus();
-    const std::vector<Node> users = LiveUsers(node);
+    const std::vector<Node> users = LiveUsers(node, gone);
     const auto quantizes = [&](Node user) { return qdq_.IsQuantize(user.op()) && IsPerTensor(rw, user); };
     if (users.empty() || !std::all_of(users.begin(), users.end(), quantizes)) return absl::OkStatus();
-    const std::vector<Node> others = LiveUsers(source);
+    const std::vector<Node> others = LiveUsers(source, gone);
     const auto may = [&](Node user) { return Moves(user) || qdq_.IsQuantize(user.op()); };
     if (!std::all_of(others.begin(), others.end(), may) || rw.StorageOf(node).mutated) return absl::OkStatus();
     for (const Node user : users) {
@@ -139,6 +140,7 @@ class MoveQdq final : public GraphPass {
       TARE_ASSIGN_OR_RETURN(const Node moved, CopyOn(rw, node, SourceName(node), code, node));
       TARE_RETURN_IF_ERROR(rw.ReplaceUses(user, moved));
     }
+    gone.insert(node.id());
     return absl::OkStatus();
   }
 
