@@ -1,8 +1,7 @@
-#include <algorithm>
 #include <optional>
 
 #include "backends/tosa/constants.h"
-#include "backends/tosa/layout.h"
+#include "backends/tosa/factors.h"
 #include "backends/tosa/tosa_ops.h"
 #include "backends/tosa/tosa_passes.h"
 #include "ir/status.h"
@@ -27,12 +26,14 @@ class NarrowTransposes final : public RewritePass {
     const std::optional<std::vector<int64_t>> shape = StaticShape(x.tensor());
     if (!shape.has_value() || shape->size() <= kManyDims) return absl::OkStatus();
     const std::vector<int64_t> perms = node.ints("perms");
-    const Narrow narrow = Narrowed(*shape, perms);
-    if (narrow.shape.size() >= shape->size()) return absl::OkStatus();
+    Factors factors(*shape);
+    factors.Transpose(perms);
+    const Movement narrow = factors.Narrowest();
+    if (narrow.extents.size() >= shape->size()) return absl::OkStatus();
     std::vector<int64_t> result;
     for (const int64_t axis : perms) result.push_back((*shape)[axis]);
     TARE_ASSIGN_OR_RETURN(const Node before,
-                          rw.InsertBefore(node, ops_.reshape, {{"input1", x}, {"shape", narrow.shape}}));
+                          rw.InsertBefore(node, ops_.reshape, {{"input1", x}, {"shape", narrow.extents}}));
     TARE_ASSIGN_OR_RETURN(const Node moved,
                           rw.InsertBefore(node, ops_.transpose, {{"input", before}, {"perms", narrow.perms}}));
     return rw.Redefine(node, ops_.reshape, {{"input1", moved}, {"shape", result}});
@@ -40,37 +41,6 @@ class NarrowTransposes final : public RewritePass {
 
  private:
   static constexpr size_t kManyDims = 4;
-
-  struct Narrow {
-    std::vector<int64_t> shape, perms;
-  };
-  static Narrow Narrowed(const std::vector<int64_t>& shape, const std::vector<int64_t>& perms) {
-    // Axes of the source by rank among those that are not 1; runs of them in the result are blocks.
-    std::vector<int64_t> place(shape.size(), -1);
-    int64_t count = 0;
-    for (size_t axis = 0; axis < shape.size(); ++axis)
-      if (shape[axis] != 1) place[axis] = count++;
-    struct Block {
-      int64_t first = 0, last = 0, extent = 1;
-    };
-    std::vector<Block> blocks;
-    for (const int64_t axis : perms) {
-      if (place[axis] < 0) continue;
-      if (blocks.empty() || blocks.back().last + 1 != place[axis]) blocks.push_back({place[axis], place[axis], 1});
-      blocks.back().last = place[axis];
-      blocks.back().extent *= shape[axis];
-    }
-    Narrow narrow;
-    std::vector<size_t> order(blocks.size());
-    for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return blocks[a].first < blocks[b].first; });
-    narrow.perms.resize(blocks.size());
-    for (size_t i = 0; i < order.size(); ++i) {
-      narrow.perms[order[i]] = static_cast<int64_t>(i);
-      narrow.shape.push_back(blocks[order[i]].extent);
-    }
-    return narrow;
-  }
 
   TosaOps ops_;
   std::vector<Op> targets_;

@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "backends/tosa/constants.h"
+#include "backends/tosa/factors.h"
 #include "backends/tosa/layout.h"
 #include "backends/tosa/tosa_ops.h"
 #include "backends/tosa/tosa_passes.h"
@@ -17,7 +18,8 @@ namespace {
 //   TRANSPOSE that moves only dims of extent 1    =>  RESHAPE
 //   the identity                                  =>  %x
 //   TRANSPOSE(RESHAPE(TRANSPOSE(%x, p), s), q)    =>  TRANSPOSE(RESHAPE(%x, s'), r)   where dims stay in blocks
-//   SLICE(SLICE(%x, a, s), b, t)                  =>  SLICE(%x, a + b, t)
+//   TRANSPOSE(RESHAPE(TRANSPOSE(%x, p), s), q)    =>  RESHAPE(TRANSPOSE(RESHAPE(%x, s'), r), s")   in dims that all
+//   share SLICE(SLICE(%x, a, s), b, t)                  =>  SLICE(%x, a + b, t)
 class SimplifyMovement final : public RewritePass {
  public:
   explicit SimplifyMovement(const Context& context)
@@ -46,7 +48,55 @@ class SimplifyMovement final : public RewritePass {
       for (const int64_t axis : perms) moved.push_back((*shape)[axis]);
       return rw.Redefine(node, ops_.reshape, {{"input1", x}, {"shape", moved}});
     }
+    if (const std::optional<Chain> chain = ChainBefore(node)) return Join(node, *chain, rw);
     return rw.Redefine(node, ops_.transpose, {{"input", x}, {"perms", perms}});
+  }
+
+  // Movements of one value that nobody else uses, up to and with a transposition.
+  struct Chain {
+    Node source;
+    Movement movement;
+  };
+  std::optional<Chain> ChainBefore(Node last) const {
+    std::vector<Node> chain = {last};
+    size_t transposes = 0;
+    Node source = last.arg("input");
+    while (source.num_uses() == 1 && (source.op() == ops_.transpose || source.op() == ops_.reshape)) {
+      chain.push_back(source);
+      transposes += source.op() == ops_.transpose ? 1 : 0;
+      source = source.arg(source.op() == ops_.transpose ? "input" : "input1");
+    }
+    while (!chain.empty() && chain.back().op() == ops_.reshape) {
+      source = chain.back();  // a reshape alone at the beginning stays
+      chain.pop_back();
+    }
+    if (transposes == 0) return std::nullopt;
+    const auto shape = StaticShape(source.tensor());
+    if (!shape.has_value()) return std::nullopt;
+    Factors factors(*shape);
+    for (auto it = chain.rbegin(); it != chain.rend(); ++it) {
+      const auto next = StaticShape(it->tensor());
+      if (!next.has_value()) return std::nullopt;
+      if (it->op() == ops_.transpose) {
+        factors.Transpose(it->ints("perms"));
+      } else if (!factors.Reshape(*next)) {
+        return std::nullopt;
+      }
+    }
+    Chain joined{source, factors.Narrowest()};
+    if (joined.movement.extents.size() > kMaxRank) return std::nullopt;
+    return joined;
+  }
+
+  absl::Status Join(Node node, const Chain& chain, Rewriter& rw) const {
+    const std::vector<int64_t> shape = *StaticShape(node.tensor());
+    TARE_ASSIGN_OR_RETURN(
+        Node moved, rw.InsertBefore(node, ops_.reshape, {{"input1", chain.source}, {"shape", chain.movement.extents}}));
+    if (!IsIdentity(chain.movement.perms)) {
+      TARE_ASSIGN_OR_RETURN(moved,
+                            rw.InsertBefore(node, ops_.transpose, {{"input", moved}, {"perms", chain.movement.perms}}));
+    }
+    return rw.Redefine(node, ops_.reshape, {{"input1", moved}, {"shape", shape}});
   }
 
   absl::Status Reshape(Node node, Rewriter& rw) const {
@@ -143,6 +193,8 @@ class SimplifyMovement final : public RewritePass {
     const std::optional<std::vector<int64_t>> shape = StaticShape(transpose.arg("input").tensor());
     return shape.has_value() && MovesOnlyOnes(*shape, transpose.ints("perms"));
   }
+
+  static constexpr size_t kMaxRank = 6;  // of TOSA tensors
 
   TosaOps ops_;
   std::vector<Op> targets_;
