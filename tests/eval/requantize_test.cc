@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "../test_files.h"
 #include "doctest/doctest.h"
 #include "ir/status.h"
 
@@ -18,7 +19,7 @@ namespace {
 
 using Cells = std::vector<std::string>;
 
-std::vector<Cells> ReadTable(const std::string& path) {
+std::vector<Cells> ReadTable(const std::filesystem::path& path) {
   std::ifstream in(path);
   std::vector<Cells> rows;
   for (std::string line; std::getline(in, line);) {
@@ -32,12 +33,11 @@ std::vector<Cells> ReadTable(const std::string& path) {
 
 // The sample, then the whole table where it is.
 std::vector<Cells> Rows(const std::string& name) {
-  const char* root = std::getenv("TARE_SOURCE_ROOT");
-  std::vector<Cells> rows = ReadTable(std::string(root == nullptr ? "." : root) + "/tests/data/tosa/" + name);
+  std::vector<Cells> rows = ReadTable(SourcePath("tests/data/tosa/" + name));
   REQUIRE_GT(rows.size(), 50);
-  if (const char* shared = std::getenv("TARE_SHARED")) {
-    for (Cells& row : ReadTable(std::string(shared) + "/goldens/" + name)) rows.push_back(std::move(row));
-  }
+  const std::filesystem::path shared = SharedPath("goldens/" + name);
+  if (!shared.empty())
+    for (Cells& row : ReadTable(shared)) rows.push_back(std::move(row));
   return rows;
 }
 

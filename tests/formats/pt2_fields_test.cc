@@ -1,12 +1,9 @@
 // One field of a program's JSON is changed; the answer names it.
 #include <doctest/doctest.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
 
+#include "../test_files.h"
 #include "formats/pt2/pt2.h"
 #include "ir/status.h"
 #include "meta/context_factory.h"
@@ -16,11 +13,7 @@ namespace {
 
 // The seed of the fuzzer, with the first `old` replaced.
 std::string Changed(const std::string& seed, const std::string& old, const std::string& now) {
-  const char* root = std::getenv("TARE_SOURCE_ROOT");
-  std::ostringstream text;
-  text << std::ifstream(std::filesystem::path(root != nullptr ? root : ".") / "tests/data/fuzz/pt2" / (seed + ".json"))
-              .rdbuf();
-  std::string json = text.str();
+  std::string json = ReadFile(SourcePath("tests/data/fuzz/pt2/" + seed + ".json"));
   const size_t at = json.find(old);
   REQUIRE_MESSAGE(at != json.npos, seed, " has no ", old);
   return json.replace(at, old.size(), now);

@@ -1,12 +1,9 @@
 // Guards of the exporter that name inputs become facts of the program.
 #include <doctest/doctest.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
 
+#include "../test_files.h"
 #include "formats/pt2/pt2.h"
 #include "meta/context_factory.h"
 
@@ -14,11 +11,7 @@ namespace tare {
 namespace {
 
 std::string ProgramWithGuard(const std::string& guard) {
-  const char* root = std::getenv("TARE_SOURCE_ROOT");
-  std::ostringstream text;
-  text << std::ifstream(std::filesystem::path(root != nullptr ? root : ".") / "tests/data/fuzz/pt2/sym_int_input.json")
-              .rdbuf();
-  std::string json = text.str();
+  std::string json = ReadFile(SourcePath("tests/data/fuzz/pt2/sym_int_input.json"));
   const std::string old = "L['k'] >= 2";
   const size_t at = json.find(old);
   REQUIRE(at != json.npos);

@@ -3,15 +3,13 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
+#include "../test_files.h"
 #include "formats/pt2/pt2.h"
 #include "ir/text.h"
 #include "ir/verify.h"
@@ -22,26 +20,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string Bytes(const fs::path& path) {
-  std::ostringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  return text.str();
-}
-
 std::vector<fs::path> Programs() {
-  const char* root = std::getenv("TARE_SOURCE_ROOT");
-  const fs::path data = fs::path(root != nullptr ? root : ".") / "tests/data";
-  std::vector<fs::path> files;
-  for (const char* folder : {"pt2/features", "nets"}) {
-    for (const auto& entry : fs::recursive_directory_iterator(data / folder)) {
-      if (entry.path().extension() == ".pt2") files.push_back(entry.path());
-    }
-  }
-  std::sort(files.begin(), files.end());
+  std::vector<fs::path> files = FilesBelow(SourcePath("tests/data/pt2/features"), ".pt2");
+  for (const fs::path& path : FilesBelow(SourcePath("tests/data/nets"), ".pt2")) files.push_back(path);
   return files;
 }
 
-bool SameBytes(const Payload& a, const Payload& b) {
+bool SameReadFile(const Payload& a, const Payload& b) {
   return a.missing == b.missing && a.bytes.size() == b.bytes.size() &&
          (a.bytes.empty() || std::memcmp(a.bytes.data(), b.bytes.data(), a.bytes.size()) == 0);
 }
@@ -53,7 +38,7 @@ void CheckSame(const Program& a, const Program& b) {
     CHECK_EQ(a.constants[i].name, b.constants[i].name);
     CHECK(a.constants[i].meta == b.constants[i].meta);
     CHECK_EQ(a.constants[i].file_name, b.constants[i].file_name);
-    CHECK(SameBytes(a.constants[i].payload, b.constants[i].payload));
+    CHECK(SameReadFile(a.constants[i].payload, b.constants[i].payload));
   }
   CHECK(a.raw_json == b.raw_json);
   CHECK(a.guards_code == b.guards_code);
@@ -63,7 +48,7 @@ void CheckSame(const Program& a, const Program& b) {
   for (const auto& [name, payload] : a.extra_files) {
     CAPTURE(name);
     REQUIRE(b.extra_files.contains(name));
-    CHECK(SameBytes(payload, b.extra_files.at(name)));
+    CHECK(SameReadFile(payload, b.extra_files.at(name)));
   }
 }
 
@@ -84,7 +69,7 @@ TEST_CASE("programs survive writing and reading") {
     REQUIRE_MESSAGE(again.ok(), again.status().message());
     CheckSame(*program, *again);
     REQUIRE(WritePt2(*again, second.string()).ok());
-    CHECK(Bytes(first) == Bytes(second));
+    CHECK(ReadFile(first) == ReadFile(second));
   }
   fs::remove_all(folder);
 }
@@ -100,7 +85,7 @@ TEST_CASE("a failed write leaves no file and the old one as it was") {
   const absl::Status status = WritePt2(*program, target.string());
   CHECK_FALSE(status.ok());
   CHECK(std::string(status.message()).find("i4") != std::string::npos);
-  CHECK_EQ(Bytes(target), "old");
+  CHECK_EQ(ReadFile(target), "old");
   CHECK_EQ(std::distance(fs::directory_iterator(folder), fs::directory_iterator()), 1);
   fs::remove_all(folder);
 }

@@ -2,13 +2,13 @@
 #include <doctest/doctest.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "../test_files.h"
 #include "formats/pt2/pt2.h"
 #include "meta/context_factory.h"
 
@@ -31,11 +31,6 @@ std::vector<std::vector<std::string>> ReadTable(const fs::path& path) {
   return rows;
 }
 
-fs::path SourceRoot() {
-  const char* root = std::getenv("TARE_SOURCE_ROOT");
-  return root != nullptr ? root : ".";
-}
-
 std::set<std::string> Names(const fs::path& path) {
   std::set<std::string> names;
   for (const auto& row : ReadTable(path)) names.insert(row[0]);
@@ -43,7 +38,7 @@ std::set<std::string> Names(const fs::path& path) {
 }
 
 void CheckFolder(const fs::path& folder) {
-  const fs::path data = SourceRoot() / "tests/data";
+  const fs::path data = SourcePath("tests/data");
   const std::set<std::string> by_rules = Names(data / "pt2/broken/by-rules.txt");
   const std::set<std::string> disputed = Names(data / "broken-disputes.tsv");
   const auto rows = ReadTable(folder / "EXPECT.tsv");
@@ -69,11 +64,10 @@ void CheckFolder(const fs::path& folder) {
   }
 }
 
-TEST_CASE("damaged archives are answered as their table says") { CheckFolder(SourceRoot() / "tests/data/pt2/broken"); }
+TEST_CASE("damaged archives are answered as their table says") { CheckFolder(SourcePath("tests/data/pt2/broken")); }
 
 TEST_CASE("the whole table of damaged archives, when it is there") {
-  const char* shared = std::getenv("TARE_SHARED");
-  const fs::path folder = (shared != nullptr ? fs::path(shared) : SourceRoot() / "../shared") / "corpus/broken";
+  const fs::path folder = SharedPath("corpus/broken");
   if (fs::exists(folder)) CheckFolder(folder);
 }
 

@@ -1,11 +1,10 @@
 // Real programs as text: they verify, and their text reads back as the same text.
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <vector>
 
+#include "../test_files.h"
 #include "formats/pt2/pt2.h"
 #include "ir/text.h"
 #include "ir/verify.h"
@@ -17,18 +16,10 @@ namespace {
 namespace fs = std::filesystem;
 
 std::vector<fs::path> Programs() {
-  const fs::path root = std::getenv("TARE_SOURCE_ROOT");
-  const char* env = std::getenv("TARE_SHARED");
-  const fs::path shared = env != nullptr ? fs::path(env) : root / "../shared";
   std::vector<fs::path> files;
-  for (const fs::path& folder :
-       {root / "tests/data/nets", shared / "corpus/nets", shared / "corpus/dynamic", shared / "corpus/features"}) {
-    if (!fs::exists(folder)) continue;
-    for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-      if (entry.path().extension() == ".pt2") files.push_back(entry.path());
-    }
-  }
-  std::sort(files.begin(), files.end());
+  for (const fs::path& folder : {SourcePath("tests/data/nets"), SharedPath("corpus/nets"), SharedPath("corpus/dynamic"),
+                                 SharedPath("corpus/features")})
+    for (const fs::path& path : FilesBelow(folder, ".pt2")) files.push_back(path);
   return files;
 }
 

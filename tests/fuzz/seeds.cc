@@ -1,23 +1,15 @@
 #include "seeds.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
+
+#include "../test_files.h"
 
 namespace tare {
 
 std::vector<std::pair<std::string, std::string>> ReadSeeds(const std::string& fuzzer) {
-  namespace fs = std::filesystem;
-  const char* root = std::getenv("TARE_SOURCE_ROOT");
   std::vector<std::pair<std::string, std::string>> seeds;
-  for (const auto& entry :
-       fs::directory_iterator(fs::path(root != nullptr ? root : ".") / "tests/data/fuzz" / fuzzer)) {
-    std::ostringstream bytes;
-    bytes << std::ifstream(entry.path(), std::ios::binary).rdbuf();
-    seeds.emplace_back(entry.path().filename().string(), bytes.str());
-  }
+  for (const auto& entry : std::filesystem::directory_iterator(SourcePath("tests/data/fuzz/" + fuzzer)))
+    seeds.emplace_back(entry.path().filename().string(), ReadFile(entry.path()));
   std::sort(seeds.begin(), seeds.end());
   return seeds;
 }

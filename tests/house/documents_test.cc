@@ -4,38 +4,27 @@
 // A block counts as run when it is `console` or `sh`, or the content of a file (`<!-- file: NAME -->`) or part of one
 // (`<!-- part of: PATH -->`), in a document that tests/house/meson.build gives to transcript_run. All others need
 // `<!-- not run: WHY -->` (tests/tools/transcript.h).
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "../test_files.h"
 #include "doctest/doctest.h"
 
 namespace {
 
 namespace fs = std::filesystem;
 
-fs::path Root() {
-  const char* root = std::getenv("TARE_SOURCE_ROOT");
-  return root == nullptr ? "." : root;
-}
-
-std::string ReadAll(const fs::path& path) {
-  std::stringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
-
 // README.md, CONTRIBUTING.md, docs/*.md and the READMEs of examples; the pages below docs/ops are made of rows.
 std::vector<std::string> Documents() {
   std::vector<std::string> paths = {"README.md", "CONTRIBUTING.md"};
-  for (const auto& entry : fs::directory_iterator(Root() / "docs")) {
+  for (const auto& entry : fs::directory_iterator(tare::SourcePath("docs"))) {
     if (entry.path().extension() == ".md") paths.push_back("docs/" + entry.path().filename().string());
   }
-  for (const auto& entry : fs::recursive_directory_iterator(Root() / "examples")) {
-    if (entry.path().extension() == ".md") paths.push_back(fs::relative(entry.path(), Root()).generic_string());
+  for (const auto& entry : fs::recursive_directory_iterator(tare::SourcePath("examples"))) {
+    if (entry.path().extension() == ".md")
+      paths.push_back(fs::relative(entry.path(), tare::SourcePath("")).generic_string());
   }
   return paths;
 }
@@ -74,11 +63,11 @@ bool IsRun(const Block& block) { return block.part || block.language == "console
 }  // namespace
 
 TEST_CASE("every block of code in a document is run, or says why not") {
-  const std::string tests = ReadAll(Root() / "tests/house/meson.build");
+  const std::string tests = tare::ReadFile(tare::SourcePath("tests/house/meson.build"));
   int run = 0;
   for (const std::string& path : Documents()) {
     const bool listed = tests.find("'" + path + "'") != std::string::npos;
-    for (const Block& block : BlocksOf(ReadAll(Root() / path))) {
+    for (const Block& block : BlocksOf(tare::ReadFile(tare::SourcePath(path)))) {
       if (block.excused) continue;
       const std::string place = path + ":" + std::to_string(block.line);
       if (!IsRun(block)) FAIL_CHECK(place << ": nothing runs this block; say what file it is, or why it is not run");
@@ -94,12 +83,12 @@ TEST_CASE("what documents link to is there") {
   std::vector<std::string> paths = Documents();
   paths.push_back("docs/ops.md");
   for (const std::string& path : paths) {
-    const std::string text = ReadAll(Root() / path);
+    const std::string text = tare::ReadFile(tare::SourcePath(path));
     for (size_t at = text.find("]("); at != std::string::npos; at = text.find("](", at + 1)) {
       std::string target = text.substr(at + 2, text.find(')', at) - at - 2);
       target = target.substr(0, target.find('#'));
       if (target.empty() || target.find("://") != std::string::npos || target.find('\n') != std::string::npos) continue;
-      const fs::path file = (Root() / path).parent_path() / target;
+      const fs::path file = (tare::SourcePath(path)).parent_path() / target;
       if (!fs::exists(file)) FAIL_CHECK(path << " links to " << target);
     }
   }

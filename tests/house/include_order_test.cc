@@ -1,13 +1,13 @@
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 // Keeps the order of folders: ir <- meta <- {formats, passes, eval} <- backends <- capi <- tools.
 // A folder includes itself and folders to its left; the two backends never include each other.
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "../test_files.h"
 #include "doctest/doctest.h"
 
 namespace {
@@ -42,11 +42,6 @@ std::string FolderOf(const std::string& path) {
   return "";
 }
 
-std::string SourceRoot() {
-  const char* root = std::getenv("TARE_SOURCE_ROOT");
-  return root == nullptr ? "." : root;
-}
-
 // Faults of one file, as lines `path: what`.
 std::vector<std::string> FaultsOf(const fs::path& src, const fs::path& file) {
   std::vector<std::string> faults;
@@ -78,7 +73,7 @@ std::vector<std::string> FaultsOf(const fs::path& src, const fs::path& file) {
 }  // namespace
 
 TEST_CASE("a folder of src/ includes itself and folders to its left") {
-  const fs::path src = fs::path(SourceRoot()) / "src";
+  const fs::path src = tare::SourcePath("src");
   int files = 0;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(src)) {
     const std::string extension = entry.path().extension();

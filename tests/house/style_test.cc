@@ -7,23 +7,19 @@
 #include <regex>
 #include <string>
 
+#include "../test_files.h"
 #include "doctest/doctest.h"
 
 namespace {
 
 namespace fs = std::filesystem;
 
-fs::path Root() {
-  const char* root = std::getenv("TARE_SOURCE_ROOT");
-  return root == nullptr ? "." : root;
-}
-
 using Line = std::function<void(const std::string& path, int number, const std::string& line)>;
 
 // Every line of every .h and .cc below src/, with the path relative to it.
 int ForEachLine(const Line& visit) {
   int files = 0;
-  const fs::path src = Root() / "src";
+  const fs::path src = tare::SourcePath("src");
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(src)) {
     const std::string extension = entry.path().extension();
     if (extension != ".h" && extension != ".cc") continue;
@@ -43,7 +39,7 @@ TEST_CASE("every folder says in a README what it holds") {
   for (const char* folder : {"ops", "pipelines", "src/ir", "src/meta", "src/formats", "src/passes", "src/eval",
                              "src/tools", "src/capi", "include/tare", "tests", "examples"}) {
     CAPTURE(folder);
-    CHECK(fs::exists(Root() / folder / "README.md"));
+    CHECK(fs::exists(tare::SourcePath(folder) / "README.md"));
   }
 }
 

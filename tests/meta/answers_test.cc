@@ -2,14 +2,13 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <set>
-#include <sstream>
 #include <string>
 #include <vector>
 
+#include "../test_files.h"
 #include "meta/context_factory.h"
 #include "meta/golden.h"
 
@@ -17,10 +16,8 @@ namespace tare {
 namespace {
 
 std::vector<std::filesystem::path> FilesOf(std::string_view folder) {
-  const char* root = std::getenv("TARE_SOURCE_ROOT");
   std::vector<std::filesystem::path> files;
-  const std::filesystem::path path = std::filesystem::path(root == nullptr ? "." : root) / "tests/data" / folder;
-  for (const auto& entry : std::filesystem::directory_iterator(path)) {
+  for (const auto& entry : std::filesystem::directory_iterator(SourcePath("tests/data") / folder)) {
     if (entry.path().extension() == ".txt") files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());
@@ -43,9 +40,8 @@ void ForEachLine(std::string_view folder, EachLine each) {
 
 // Lines we answer differently, with the reasons.
 std::set<std::string> Disputes() {
-  const char* root = std::getenv("TARE_SOURCE_ROOT");
   std::set<std::string> lines;
-  std::ifstream in(std::string(root == nullptr ? "." : root) + "/tests/data/golden-disputes.txt");
+  std::ifstream in(SourcePath("tests/data/golden-disputes.txt"));
   for (std::string line; std::getline(in, line);) lines.insert(line);
   return lines;
 }
@@ -72,10 +68,7 @@ TEST_CASE("a sample of what PyTorch and ExecuTorch answered") { CheckAnswers("go
 
 TEST_CASE("refusals name their check") {
   const auto context = MakeContext();
-  const char* root = std::getenv("TARE_SOURCE_ROOT");
-  std::stringstream rows;
-  rows << std::ifstream(std::string(root == nullptr ? "." : root) + "/tests/data/refusals/rows.toml").rdbuf();
-  REQUIRE(AddOpsFile(*context, "rows.toml", rows.str()).ok());
+  REQUIRE(AddOpsFile(*context, "rows.toml", ReadFile(SourcePath("tests/data/refusals/rows.toml"))).ok());
   GoldenChecker checker(*context);
   ForEachLine("refusals", [&](const std::string& text) {
     const size_t arrow = text.rfind(" -> ");

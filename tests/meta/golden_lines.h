@@ -2,20 +2,19 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "../test_files.h"
 #include "meta/golden.h"
 
 namespace tare {
 
 inline std::vector<std::string> GoldenLinesOf(std::string_view folder) {
-  const char* root = std::getenv("TARE_SOURCE_ROOT");
-  const std::filesystem::path path = std::filesystem::path(root == nullptr ? "." : root) / "tests/data" / folder;
+  const std::filesystem::path path = SourcePath("tests/data") / folder;
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(path)) {
     if (entry.path().extension() == ".txt") files.push_back(entry.path());

@@ -1,14 +1,12 @@
 // The files of rows as they are written: no rule stands in them twice.
 #include <doctest/doctest.h>
 
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <map>
-#include <sstream>
 #include <string>
 #include <vector>
 
+#include "../test_files.h"
 #include "ir/parse_toml.h"
 
 namespace tare {
@@ -41,14 +39,11 @@ std::string RuleOf(const toml::table& row) {
 }
 
 TEST_CASE("no rule is written twice") {
-  const char* root = std::getenv("TARE_SOURCE_ROOT");
   std::map<std::string, std::string> first;  // where a rule was seen
   int rows = 0;
-  for (const auto& entry : fs::directory_iterator(fs::path(root == nullptr ? "." : root) / "ops")) {
+  for (const auto& entry : fs::directory_iterator(SourcePath("ops"))) {
     if (entry.path().extension() != ".toml") continue;
-    std::stringstream text;
-    text << std::ifstream(entry.path()).rdbuf();
-    const toml::parse_result file = ParseToml(text.str(), entry.path().string());
+    const toml::parse_result file = ParseToml(ReadFile(entry.path()), entry.path().string());
     REQUIRE(bool(file));
     for (const char* kind : {"op", "family"}) {
       const toml::table* table = file.table()[kind].as_table();

@@ -4,9 +4,9 @@
 #include <cstdlib>
 #include <fstream>
 #include <set>
-#include <sstream>
 #include <string>
 
+#include "../test_files.h"
 #include "meta/function_table.h"
 
 namespace tare {
@@ -24,11 +24,8 @@ std::string Listing() {
 }
 
 TEST_CASE("the document lists all functions") {
-  const char* root = std::getenv("TARE_SOURCE_ROOT");
-  const std::string path = std::string(root == nullptr ? "." : root) + "/docs/rules.md";
-  std::stringstream all;
-  all << std::ifstream(path).rdbuf();
-  std::string text = all.str();
+  const std::string path = SourcePath("docs/rules.md").string();
+  std::string text = ReadFile(path);
   const size_t begin = text.find(kBegin), end = text.find(kEnd);
   REQUIRE(begin != std::string::npos);
   REQUIRE(end != std::string::npos);

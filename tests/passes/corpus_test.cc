@@ -1,11 +1,9 @@
 // Real programs: all passes by the session and by the slow twin give the same text; two threads in one
 // Context give what one gives. Runs over tests/data, and over all of the shared corpus where it is.
-#include <algorithm>
-#include <cstdlib>
-#include <filesystem>
 #include <string>
 #include <thread>
 
+#include "../test_files.h"
 #include "absl/strings/str_cat.h"
 #include "formats/program_file.h"
 #include "ir/verify.h"
@@ -21,21 +19,14 @@ constexpr std::string_view kPasses[] = {"fuse-batch-norm",  "remove-noops",     
                                         "compose-permutes", "compose-views",    "dead-code"};
 
 std::vector<std::string> ProgramFiles(std::initializer_list<std::string_view> folders = {"nets"}) {
-  const char* root = std::getenv("TARE_SOURCE_ROOT");
-  REQUIRE(root != nullptr);
-  std::filesystem::path shared = std::filesystem::path(root) / "../shared";
-  if (const char* env = std::getenv("TARE_SHARED")) shared = env;
   std::vector<std::string> files;
-  for (const std::string_view name : folders) {
-    for (const std::filesystem::path& folder :
-         {std::filesystem::path(root) / "tests/data" / name, std::filesystem::path(root) / "tests/data/pt2" / name,
-          shared / "corpus" / name}) {
-      if (!std::filesystem::exists(folder)) continue;
-      for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
-        if (entry.path().extension() == ".pt2") files.push_back(entry.path().string());
-    }
-  }
-  std::sort(files.begin(), files.end());
+  for (const std::string_view name : folders)
+    for (const std::string_view root : {"tests/data/", "tests/data/pt2/"})
+      for (const auto& path : FilesBelow(SourcePath(absl::StrCat(TextPiece(root), TextPiece(name))), ".pt2"))
+        files.push_back(path.string());
+  for (const std::string_view name : folders)
+    for (const auto& path : FilesBelow(SharedPath(absl::StrCat("corpus/", TextPiece(name))), ".pt2"))
+      files.push_back(path.string());
   return files;
 }
 

@@ -2,12 +2,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "../test_files.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -21,14 +21,9 @@ namespace tare {
 namespace {
 
 std::vector<std::string> ProgramFiles() {
-  const char* root = std::getenv("TARE_SOURCE_ROOT");
-  REQUIRE(root != nullptr);
   std::vector<std::string> files;
   for (const std::string_view folder : {"tests/data/nets", "tests/data/pt2/features"})
-    for (const auto& entry :
-         std::filesystem::recursive_directory_iterator(std::filesystem::path(root) / std::string(folder)))
-      if (entry.path().extension() == ".pt2") files.push_back(entry.path().string());
-  std::sort(files.begin(), files.end());
+    for (const auto& path : FilesBelow(SourcePath(folder), ".pt2")) files.push_back(path.string());
   return files;
 }
 
