@@ -1,5 +1,6 @@
 #include "backends/tosa/formula.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace tare {
@@ -28,6 +29,36 @@ int64_t FormulaCall::Axis(std::string_view name, size_t rank) const {
     return 0;
   }
   return *axis < 0 ? *axis + extent : *axis;
+}
+
+Node Broadcast(Emitter& emit, Node x, std::span<const int64_t> shape) {
+  const Node ranked = emit.ToRank(x, shape.size());
+  const std::vector<int64_t> own = emit.ShapeOf(ranked);
+  if (!emit.ok()) return Node();
+  std::vector<int64_t> multiples;
+  for (size_t i = 0; i < shape.size(); ++i) multiples.push_back(own[i] == shape[i] ? 1 : shape[i]);
+  if (std::equal(own.begin(), own.end(), shape.begin(), shape.end())) return ranked;
+  return emit.Insert(emit.ops().tile, {{"input1", ranked}, {"multiples", multiples}});
+}
+
+Node Take(Emitter& emit, Node x, size_t axis, std::span<const int64_t> indices) {
+  constexpr int64_t kMaxIndices = int64_t{1} << 24;
+  std::vector<int64_t> shape = emit.ShapeOf(x);
+  if (!emit.ok()) return Node();
+  int64_t batch = 1, row = 1;
+  for (size_t i = 0; i < shape.size(); ++i) (i < axis ? batch : row) *= i == axis ? 1 : shape[i];
+  const auto count = static_cast<int64_t>(indices.size());
+  if (count == 0 || batch > kMaxIndices / count) {
+    emit.Refuse("tosa_lower_c9", "too many or no elements are taken");
+    return Node();
+  }
+  std::vector<int64_t> all;
+  for (int64_t i = 0; i < batch; ++i) all.insert(all.end(), indices.begin(), indices.end());
+  const Node values = emit.Reshape(x, std::vector<int64_t>{batch, shape[axis], row});
+  const Node rows = emit.Integers("indices", DType::kI32, std::vector<int64_t>{batch, count}, all);
+  const Node taken = emit.Insert(emit.ops().gather, {{"values", values}, {"indices", rows}});
+  shape[axis] = count;
+  return emit.Reshape(taken, shape);
 }
 
 }  // namespace tare

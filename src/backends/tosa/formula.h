@@ -41,7 +41,18 @@ struct FormulaRow {
   Node (*write)(FormulaCall& call);
 };
 
-std::span<const FormulaRow> BinaryFormulas();    // of two or three operands, element by element
-std::span<const FormulaRow> FunctionFormulas();  // of one operand, element by element
+std::span<const FormulaRow> BinaryFormulas();     // of two or three operands, element by element
+std::span<const FormulaRow> FunctionFormulas();   // of one operand, element by element
+std::span<const FormulaRow> IndexFormulas();      // look-ups and replacements by integers that are known late
+std::span<const FormulaRow> MovementFormulas();   // elements in other places
+std::span<const FormulaRow> PoolFormulas();       // over windows
+std::span<const FormulaRow> ProductFormulas();    // sums of products
+std::span<const FormulaRow> ReductionFormulas();  // over dims
+
+// --- what several formulas do
+// `x` repeated to `shape`, ones in front where its rank is lower.
+Node Broadcast(Emitter& emit, Node x, std::span<const int64_t> shape);
+// Elements `indices` of dim `axis`, in that order: GATHER.
+Node Take(Emitter& emit, Node x, size_t axis, std::span<const int64_t> indices);
 
 }  // namespace tare

@@ -9,7 +9,7 @@
 namespace tare {
 namespace {
 
-enum class Factory : uint8_t { kFull, kZeros, kOnes, kScalar, kArange, kQuantize };
+enum class Factory : uint8_t { kFull, kZeros, kOnes, kScalar, kArange, kQuantize, kLinspace, kEye, kTriangle };
 
 struct FactoryRow {
   std::string_view op;
@@ -20,14 +20,22 @@ constexpr FactoryRow kRows[] = {
     {"aten.arange.default", Factory::kArange},
     {"aten.arange.start", Factory::kArange},
     {"aten.arange.start_step", Factory::kArange},
+    {"aten.empty.memory_format", Factory::kZeros},
+    {"aten.empty_like.default", Factory::kZeros},
+    {"aten.eye.default", Factory::kEye},
+    {"aten.eye.m", Factory::kEye},
     {"aten.full.default", Factory::kFull},
     {"aten.full_like.default", Factory::kFull},
+    {"aten.linspace.default", Factory::kLinspace},
+    {"aten.new_empty.default", Factory::kZeros},
     {"aten.new_full.default", Factory::kFull},
     {"aten.new_ones.default", Factory::kOnes},
     {"aten.new_zeros.default", Factory::kZeros},
     {"aten.ones.default", Factory::kOnes},
     {"aten.ones_like.default", Factory::kOnes},
     {"aten.scalar_tensor.default", Factory::kScalar},
+    {"aten.tril_indices.default", Factory::kTriangle},
+    {"aten.triu_indices.default", Factory::kTriangle},
     {"aten.zeros.default", Factory::kZeros},
     {"aten.zeros_like.default", Factory::kZeros},
 };
@@ -103,6 +111,39 @@ class FoldFactories final : public RewritePass {
         if (!first.has_value() || !step.has_value()) return std::nullopt;
         std::vector<double> values;
         for (int64_t i = 0; i < count; ++i) values.push_back(*first + static_cast<double>(i) * *step);
+        return values;
+      }
+      case Factory::kLinspace: {
+        const std::optional<double> first = node.number("start"), last = node.number("end");
+        if (!first.has_value() || !last.has_value()) return std::nullopt;
+        // From both ends to the middle.
+        const double step = count > 1 ? (*last - *first) / static_cast<double>(count - 1) : 0;
+        std::vector<double> values;
+        for (int64_t i = 0; i < count; ++i)
+          values.push_back(i < count / 2 || count == 1 ? *first + static_cast<double>(i) * step
+                                                       : *last - static_cast<double>(count - 1 - i) * step);
+        return values;
+      }
+      case Factory::kEye: {
+        const std::vector<int64_t> shape = *StaticShape(node.tensor());
+        std::vector<double> values;
+        for (int64_t i = 0; i < count; ++i) values.push_back(i / shape[1] == i % shape[1] ? 1 : 0);
+        return values;
+      }
+      case Factory::kTriangle: {
+        const std::optional<int64_t> rows = node.integer("row"), columns = node.integer("col");
+        if (!rows.has_value() || !columns.has_value()) return std::nullopt;
+        const int64_t offset = node.integer("offset").value_or(0);
+        const bool lower = rw.context().ops.Name(node.op()).find("tril") != std::string_view::npos;
+        std::vector<double> values, second;
+        for (int64_t i = 0; i < *rows && static_cast<int64_t>(values.size()) <= count; ++i)
+          for (int64_t j = 0; j < *columns; ++j) {
+            if (lower ? j - i > offset : j - i < offset) continue;
+            values.push_back(static_cast<double>(i));
+            second.push_back(static_cast<double>(j));
+          }
+        values.insert(values.end(), second.begin(), second.end());
+        if (static_cast<int64_t>(values.size()) != count) return std::nullopt;
         return values;
       }
       case Factory::kQuantize: {

@@ -35,6 +35,8 @@ class LowerCast final : public TosaRewrite {
     if (!x.has_value() || !x.is_tensor() || !node.is_tensor() || rw.StorageOf(node).mutated) return absl::OkStatus();
     if (!StaticShape(x.tensor()).has_value()) return absl::OkStatus();
     const DType from = x.tensor().dtype, to = node.tensor().dtype;
+    // Strides that an op reads as they are stay what they were.
+    if (from == to && x.meta() != node.meta() && rw.StorageOf(node).restrided) return absl::OkStatus();
     if (from == to) return rw.ReplaceUses(node, x);
     if (from == DType::kI64 || to == DType::kI64) return absl::OkStatus();
     if (qdq_.IsDequantize(x.op())) return absl::OkStatus();

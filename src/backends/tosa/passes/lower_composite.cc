@@ -18,7 +18,9 @@ namespace {
 class LowerComposite final : public TosaTableRewrite<const FormulaRow*> {
  public:
   explicit LowerComposite(const Context& context) : TosaTableRewrite("lower-composite", context) {
-    for (const std::span<const FormulaRow> rows : {BinaryFormulas(), FunctionFormulas()})
+    for (const std::span<const FormulaRow> rows :
+         {BinaryFormulas(), FunctionFormulas(), IndexFormulas(), MovementFormulas(), PoolFormulas(), ProductFormulas(),
+          ReductionFormulas()})
       for (const FormulaRow& row : rows) Add(context.ops.Find(row.aten), &row);
   }
 

@@ -15,7 +15,7 @@ constexpr std::string_view kConvolutions[] = {
     "aten.conv1d.default",           "aten.conv1d.padding",         "aten.conv2d.default",
     "aten.conv2d.padding",           "aten.conv3d.default",         "aten.conv3d.padding",
     "aten.conv_transpose1d.default", "aten.conv_transpose2d.input", "aten.conv_transpose3d.input",
-    "aten.convolution.default",
+    "aten.convolution.default",      "aten._convolution.default",   "aten._convolution.deprecated",
 };
 
 // A convolution whatever it is called. Lists hold one value per spatial axis.

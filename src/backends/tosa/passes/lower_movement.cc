@@ -109,7 +109,9 @@ class LowerMovement final : public TosaTableRewrite<Move> {
     switch (move) {
       case Move::kSame:
         // Ops that stay may rest on the strides of a dense copy.
-        if (x.meta() != node.meta() && !IsContiguous(emit.rewriter().context(), x.tensor())) return Node();
+        if (x.meta() != node.meta() &&
+            (!IsContiguous(emit.rewriter().context(), x.tensor()) || emit.rewriter().StorageOf(node).restrided))
+          return Node();
         return in == out ? x : Node();
       case Move::kReshape:
         return emit.Reshape(x, out);

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <optional>
 
 #include "absl/container/flat_hash_map.h"
@@ -69,7 +70,7 @@ class PropagateLayout final : public GraphPass {
     absl::flat_hash_map<NodeId, uint32_t> position;
     std::vector<NodeId> order;
     for (const NodeId id : rw.graph().nodes())
-      if (RowOf(rw.node(id)) != nullptr) {
+      if (RowOf(rw, rw.node(id)) != nullptr) {
         position.emplace(id, order.size());
         order.push_back(id);
       }
@@ -95,7 +96,7 @@ class PropagateLayout final : public GraphPass {
   using Perms = std::vector<int64_t>;
 
   // A node that may stand in a region.
-  const CareRow* RowOf(Node node) const {
+  const CareRow* RowOf(Rewriter& rw, Node node) const {
     const auto it = rows_.find(node.op());
     if (it == rows_.end() || !node.is_tensor() || node.num_uses() == 0) return nullptr;
     const size_t rank = node.tensor().shape.size();
@@ -106,7 +107,16 @@ class PropagateLayout final : public GraphPass {
     }
     for (const std::string_view list : it->second->lists)
       if (!list.empty() && !node.has_constant_ints(list)) return nullptr;
+    // The FP profile alone does not transpose integers.
+    if (IsInteger(node.tensor().dtype) && !rw.Infer(ops_.transpose, {{"input", node}, {"perms", Order(rank)}}).ok())
+      return nullptr;
     return it->second;
+  }
+
+  static Perms Order(size_t rank) {
+    Perms order(rank);
+    std::iota(order.begin(), order.end(), 0);
+    return order;
   }
 
   static bool IsTable(Node user, Node operand) {

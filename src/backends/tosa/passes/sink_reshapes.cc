@@ -64,6 +64,8 @@ class SinkReshapes final : public RewritePass {
     }
     TARE_ASSIGN_OR_RETURN(const Node moved, CopyWith(rw, node, changed, node));
     rw.SetQuant(moved, rw.context().quants.Get(node.quant()));
+    // The FP profile alone does not reshape the integers that a cast makes.
+    if (!rw.Infer(ops_.reshape, {{"input1", moved}, {"shape", *shape}}).ok()) return absl::OkStatus();
     return rw.Redefine(node, ops_.reshape, {{"input1", moved}, {"shape", *shape}});
   }
 

@@ -1,0 +1,238 @@
+#include <algorithm>
+
+#include "backends/tosa/constants.h"
+#include "backends/tosa/formula.h"
+
+namespace tare {
+namespace {
+
+int64_t CountOf(std::span<const int64_t> extents) {
+  int64_t count = 1;
+  for (const int64_t extent : extents) count *= extent;
+  return count;
+}
+
+std::vector<int64_t> StridesOf(std::span<const int64_t> shape) {
+  std::vector<int64_t> strides(shape.size(), 1);
+  for (size_t i = shape.size(); i-- > 1;) strides[i - 1] = strides[i] * shape[i];
+  return strides;
+}
+
+// Integers that name places. The FP profile alone neither reshapes nor compares them: there they are computed as f32,
+// which holds every place of a tensor of up to 2^24 elements.
+class Places {
+ public:
+  Places(FormulaCall& c, int64_t total) : c_(c) {
+    const Node like = c.emit.ok() ? c.emit.Integers("one", DType::kI32, std::vector<int64_t>{1}, kOne) : Node();
+    if (!c.emit.ok()) return;
+    const bool reshapes =
+        c.emit.rewriter().Infer(c.emit.ops().reshape, {{"input1", like}, {"shape", std::vector<int64_t>{1, 1}}}).ok();
+    dtype_ = reshapes ? DType::kI32 : DType::kF32;
+    if (total > (reshapes ? int64_t{INT32_MAX} : int64_t{1} << 24)) c.Refuse("more places than integers here hold");
+  }
+
+  // The index as it is counted here, from 0 where it may count from the end.
+  Node Of(Node index, int64_t extent, bool wraps) {
+    if (!index.is_tensor() || !IsInteger(index.tensor().dtype)) return c_.Refuse("an index that is no integer");
+    const Node place = c_.m.Convert(index, dtype_);
+    if (!wraps) return place;
+    const Node below = c_.m.Less(place, 0), wrapped = c_.m.Add(place, static_cast<double>(extent));
+    return c_.m.Select(below, wrapped, place);
+  }
+  Node Constant(std::span<const int64_t> shape, std::span<const int64_t> values) {
+    if (dtype_ == DType::kI32) return c_.emit.Integers("places", DType::kI32, shape, values);
+    return c_.emit.Floats("places", dtype_, shape, std::vector<float>(values.begin(), values.end()));
+  }
+  // [batch, count] for GATHER and SCATTER, each row the same.
+  Node Rows(Node places, int64_t batch) {
+    const int64_t count = CountOf(c_.emit.ShapeOf(places));
+    const Node row = c_.emit.Reshape(places, std::vector<int64_t>{1, count});
+    return c_.emit.Cast(Broadcast(c_.emit, row, std::vector<int64_t>{batch, count}), DType::kI32);
+  }
+
+ private:
+  static constexpr int64_t kOne[] = {1};
+  FormulaCall& c_;
+  DType dtype_ = DType::kI32;
+};
+
+// An access by one index per dim of `dims`, the others whole: values as [batch, places, row].
+struct Access {
+  std::vector<int64_t> perms;  // of the values, before
+  int64_t batch = 1, places = 1, row = 1;
+  Node rows;                    // [batch, count]
+  std::vector<int64_t> result;  // shape of what is accessed, values permuted
+};
+
+std::optional<Access> ReadAccess(FormulaCall& c, Node values, const std::vector<Node>& list) {
+  const std::vector<int64_t> shape = c.emit.ShapeOf(values);
+  std::vector<size_t> dims;
+  for (size_t i = 0; i < list.size(); ++i)
+    if (list[i].has_value()) dims.push_back(i);
+  if (!c.emit.ok() || dims.empty() || dims.back() >= shape.size()) return std::nullopt;
+  const bool together = dims.back() - dims.front() + 1 == dims.size();
+  Access access;
+  std::vector<int64_t> before, after;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (i < list.size() && list[i].has_value()) {
+      access.places *= shape[i];
+      continue;
+    }
+    (together && i < dims.front() ? before : after).push_back(static_cast<int64_t>(i));
+  }
+  for (const int64_t i : before) access.perms.push_back(i);
+  for (const size_t i : dims) access.perms.push_back(static_cast<int64_t>(i));
+  for (const int64_t i : after) access.perms.push_back(i);
+  for (const int64_t i : before) access.batch *= shape[static_cast<size_t>(i)];
+  for (const int64_t i : after) access.row *= shape[static_cast<size_t>(i)];
+
+  Places places(c, access.places);
+  Node flat;
+  int64_t stride = access.places;
+  for (const size_t dim : dims) {
+    stride /= shape[dim];
+    const Node part = c.m.Mul(places.Of(list[dim], shape[dim], true), static_cast<double>(stride));
+    flat = flat.has_value() ? c.m.Add(flat, part) : part;
+  }
+  const std::vector<int64_t> found = c.emit.ShapeOf(flat);
+  access.rows = places.Rows(flat, access.batch);
+  for (const int64_t i : before) access.result.push_back(shape[static_cast<size_t>(i)]);
+  access.result.insert(access.result.end(), found.begin(), found.end());
+  for (const int64_t i : after) access.result.push_back(shape[static_cast<size_t>(i)]);
+  return access;
+}
+
+Node Index(FormulaCall& c) {
+  const Node values = c.node.arg("self");
+  const std::optional<Access> access = ReadAccess(c, values, c.node.arg_list("indices"));
+  if (!access.has_value() || !c.emit.ok()) return c.Refuse("indices that are not there");
+  const Node moved = c.emit.Reshape(c.emit.Transpose(values, access->perms),
+                                    std::vector<int64_t>{access->batch, access->places, access->row});
+  return c.emit.Insert(c.emit.ops().gather, {{"values", moved}, {"indices", access->rows}});
+}
+
+// `input` at the places of an access, in `values`.
+Node Put(FormulaCall& c, Node values, const Access& access, Node input) {
+  const std::vector<int64_t> shape = c.emit.ShapeOf(values);
+  const Node moved = c.emit.Transpose(values, access.perms);
+  const std::vector<int64_t> moved_shape = c.emit.ShapeOf(moved);
+  if (!c.emit.ok()) return Node();
+  const int64_t count = CountOf(access.result) / (access.batch * access.row);
+  const Node rows =
+      c.emit.Reshape(Broadcast(c.emit, input, access.result), std::vector<int64_t>{access.batch, count, access.row});
+  const Op scatter = TosaOps::Find(c.emit.rewriter().context(), "SCATTER");
+  const Node put = c.emit.Insert(
+      scatter, {{"values_in", c.emit.Reshape(moved, std::vector<int64_t>{access.batch, access.places, access.row})},
+                {"indices", access.rows},
+                {"input", rows}});
+  std::vector<int64_t> back(access.perms.size());
+  for (size_t i = 0; i < back.size(); ++i) back[static_cast<size_t>(access.perms[i])] = static_cast<int64_t>(i);
+  return c.emit.Transpose(c.emit.Reshape(put, moved_shape), back);
+}
+
+// A mask with one value is a choice.
+Node IndexPut(FormulaCall& c) {
+  const Node values = c.node.arg("self");
+  const std::vector<Node> list = c.node.arg_list("indices");
+  if (c.node.flag("accumulate").value_or(false)) return c.Refuse("sums at places");
+  if (list.size() == 1 && list[0].has_value() && list[0].tensor().dtype == DType::kBool) {
+    const Node input = c.In("values", c.dtype());
+    if (!c.emit.ok() || ElementCount(input.tensor()) != int64_t{1}) return c.Refuse("several values behind a mask");
+    std::vector<int64_t> mask = c.emit.ShapeOf(list[0]);
+    mask.resize(values.tensor().shape.size(), 1);
+    return c.m.Select(c.emit.Reshape(list[0], mask), c.emit.Reshape(input, std::vector<int64_t>()), values);
+  }
+  const std::optional<Access> access = ReadAccess(c, values, list);
+  if (!access.has_value() || !c.emit.ok()) return c.Refuse("indices that are not there");
+  return Put(c, values, *access, c.In("values", c.dtype()));
+}
+
+// One index tensor along one dim, as a list of indices.
+std::vector<Node> Along(FormulaCall& c, std::string_view index) {
+  const auto axis = static_cast<size_t>(c.Axis("dim", c.RankOf("self")));
+  std::vector<Node> list(axis + 1);
+  list[axis] = c.node.arg(index);
+  return list;
+}
+Node IndexSelect(FormulaCall& c) {
+  const Node values = c.node.arg("self");
+  if (values.tensor().shape.empty()) return values;
+  const std::optional<Access> access = ReadAccess(c, values, Along(c, "index"));
+  if (!access.has_value() || !c.emit.ok()) return c.Refuse("indices that are not there");
+  const Node moved = c.emit.Reshape(values, std::vector<int64_t>{access->batch, access->places, access->row});
+  return c.emit.Insert(c.emit.ops().gather, {{"values", moved}, {"indices", access->rows}});
+}
+Node IndexCopy(FormulaCall& c) {
+  const std::optional<Access> access = ReadAccess(c, c.node.arg("self"), Along(c, "index"));
+  if (!access.has_value() || !c.emit.ok()) return c.Refuse("indices that are not there");
+  return Put(c, c.node.arg("self"), *access, c.In(c.node.arg("source").has_value() ? "source" : "value", c.dtype()));
+}
+Node Embedding(FormulaCall& c) {
+  const std::optional<Access> access = ReadAccess(c, c.node.arg("weight"), {c.node.arg("indices")});
+  if (!access.has_value() || !c.emit.ok()) return c.Refuse("indices that are not there");
+  const Node table = c.emit.Reshape(c.node.arg("weight"), std::vector<int64_t>{1, access->places, access->row});
+  return c.emit.Insert(c.emit.ops().gather, {{"values", table}, {"indices", access->rows}});
+}
+Node TakeFlat(FormulaCall& c) {
+  const int64_t total = CountOf(c.ShapeOf("self"));
+  Places places(c, total);
+  const Node rows = places.Rows(places.Of(c.node.arg("index"), total, true), 1);
+  const Node flat = c.emit.Reshape(c.node.arg("self"), std::vector<int64_t>{1, total, 1});
+  return c.emit.Insert(c.emit.ops().gather, {{"values", flat}, {"indices", rows}});
+}
+
+// Places of gather and scatter among all elements: the index along one dim, its own coordinates along the others.
+Node ElementPlaces(FormulaCall& c, int64_t total) {
+  const std::vector<int64_t> shape = c.ShapeOf("self"), own = c.ShapeOf("index"), strides = StridesOf(shape);
+  const int64_t count = CountOf(own);
+  if (!c.emit.ok() || shape.size() != own.size() || shape.empty()) return c.Refuse("an index of another rank");
+  const auto axis = static_cast<size_t>(c.Axis("dim", shape.size()));
+  if (count > (int64_t{1} << 24)) return c.Refuse("too many elements");
+  std::vector<int64_t> offsets(static_cast<size_t>(count), 0);
+  for (size_t i = 0; i < offsets.size(); ++i) {
+    auto rest = static_cast<int64_t>(i);
+    for (size_t d = shape.size(); d-- > 0;) {
+      if (d != axis) offsets[i] += rest % own[d] * strides[d];
+      rest /= own[d];
+    }
+  }
+  Places places(c, total);
+  const Node along = c.m.Mul(places.Of(c.node.arg("index"), shape[axis], true), static_cast<double>(strides[axis]));
+  return places.Rows(c.m.Add(along, places.Constant(own, offsets)), 1);
+}
+Node Gather(FormulaCall& c) {
+  const int64_t total = CountOf(c.ShapeOf("self"));
+  const Node rows = ElementPlaces(c, total);
+  const Node flat = c.emit.Reshape(c.node.arg("self"), std::vector<int64_t>{1, total, 1});
+  return c.emit.Insert(c.emit.ops().gather, {{"values", flat}, {"indices", rows}});
+}
+Node Scatter(FormulaCall& c) {
+  const std::vector<int64_t> shape = c.ShapeOf("self"), own = c.ShapeOf("index");
+  const int64_t total = CountOf(shape), count = CountOf(own);
+  const Node rows = ElementPlaces(c, total);
+  Node source = c.In(c.node.arg("src").has_value() ? "src" : "value", c.dtype());
+  if (c.node.arg("src").has_value()) source = c.emit.Slice(source, std::vector<int64_t>(own.size(), 0), own);
+  source = c.emit.Reshape(Broadcast(c.emit, source, own), std::vector<int64_t>{1, count, 1});
+  const Node flat = c.emit.Reshape(c.node.arg("self"), std::vector<int64_t>{1, total, 1});
+  const Op scatter = TosaOps::Find(c.emit.rewriter().context(), "SCATTER");
+  return c.emit.Insert(scatter, {{"values_in", flat}, {"indices", rows}, {"input", source}});
+}
+
+constexpr FormulaRow kRows[] = {
+    {"aten.embedding.default", Embedding},
+    {"aten.gather.default", Gather},
+    {"aten.index.Tensor", Index},
+    {"aten.index_copy.default", IndexCopy},
+    {"aten.index_fill.int_Scalar", IndexCopy},
+    {"aten.index_put.default", IndexPut},
+    {"aten.index_select.default", IndexSelect},
+    {"aten.scatter.src", Scatter},
+    {"aten.scatter.value", Scatter},
+    {"aten.take.default", TakeFlat},
+};
+
+}  // namespace
+
+std::span<const FormulaRow> IndexFormulas() { return kRows; }
+
+}  // namespace tare

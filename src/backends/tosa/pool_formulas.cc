@@ -1,0 +1,188 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "backends/tosa/formula.h"
+#include "backends/tosa/window.h"
+
+namespace tare {
+namespace {
+
+// One axis of a pool: windows of `kernel` elements, `dilation` apart, that start `stride` apart at -before.
+struct PoolAxis {
+  size_t axis = 0;
+  int64_t in = 0, out = 0, kernel = 1, stride = 1, before = 0, dilation = 1;
+};
+
+Node PadAxis(Emitter& emit, Node x, size_t axis, int64_t before, int64_t after, double value) {
+  if (!emit.ok() || (before == 0 && after == 0)) return x;
+  std::vector<int64_t> padding(2 * x.tensor().shape.size(), 0);
+  padding[2 * axis] = before;
+  padding[2 * axis + 1] = after;
+  return emit.Insert(emit.ops().pad, {{"input1", x}, {"padding", padding}, {"value", AttrValue::Float(value)}});
+}
+
+Node SliceAxis(Emitter& emit, Node x, size_t axis, int64_t first, int64_t count) {
+  std::vector<int64_t> size = emit.ShapeOf(x), start(size.size(), 0);
+  if (!emit.ok()) return Node();
+  start[axis] = first;
+  size[axis] = count;
+  return emit.Slice(x, start, size);
+}
+
+// Pools along one axis are pools of [before, extent, 1, after] along its second dim: nothing is transposed.
+Node AlongAxis(FormulaCall& c, Node x, const PoolAxis& a, bool average) {
+  std::vector<int64_t> shape = c.emit.ShapeOf(x);
+  if (!c.emit.ok()) return Node();
+  int64_t outer = 1, inner = 1;
+  for (size_t i = 0; i < shape.size(); ++i)
+    if (i != a.axis) (i < a.axis ? outer : inner) *= shape[i];
+  Node y = c.emit.Reshape(x, std::vector<int64_t>{outer, a.in, 1, inner});
+  const WindowAxis window = FitWindow(a.in, a.out, a.kernel, a.stride, 1, a.before), whole;
+  const WindowAxis axes[] = {window, whole};
+  y = CropWindow(c.emit, y, 1, axes);
+  if (!c.emit.ok()) return Node();
+  const DType dtype = y.tensor().dtype;
+  const std::vector<int64_t> kernel = {a.kernel, 1}, stride = {a.stride, 1}, pad = PadsOf(axes);
+  if (average) {
+    const Node zero = c.emit.Scalar("zero_point", dtype, 1, 0);
+    y = c.emit.Insert(c.emit.ops().avg_pool2d, {{"input", y},
+                                                {"input_zp", zero},
+                                                {"output_zp", zero},
+                                                {"kernel", kernel},
+                                                {"stride", stride},
+                                                {"pad", pad},
+                                                {"acc_type", AttrValue::OfDType(DType::kF32)}});
+  } else {
+    y = c.emit.Insert(c.emit.ops().max_pool2d, {{"input", y}, {"kernel", kernel}, {"stride", stride}, {"pad", pad}});
+  }
+  shape[a.axis] = a.out;
+  return c.emit.Reshape(y, shape);
+}
+
+// The largest of the elements that each tap of the windows sees.
+Node DilatedMax(FormulaCall& c, Node x, const PoolAxis& a) {
+  const int64_t reach = (a.out - 1) * a.stride + (a.kernel - 1) * a.dilation + 1;
+  x = PadAxis(c.emit, x, a.axis, a.before, std::max<int64_t>(reach - a.before - a.in, 0),
+              -std::numeric_limits<double>::infinity());
+  Node most;
+  for (int64_t tap = 0; tap < a.kernel && c.emit.ok(); ++tap) {
+    std::vector<int64_t> picked;
+    for (int64_t i = 0; i < a.out; ++i) picked.push_back(i * a.stride + tap * a.dilation);
+    const Node seen = Take(c.emit, x, a.axis, picked);
+    most = most.has_value() ? c.m.Binary("MAXIMUM", most, seen) : seen;
+  }
+  return most;
+}
+
+// Max and average pools, axis by axis. A mean over a box is a mean of means, padding that does not count included:
+// how many elements count is a product over the axes.
+Node Pool(FormulaCall& c, size_t axes, bool average) {
+  if (c.index != 0) return c.Refuse("places of maxima");
+  Node x = c.In("self");
+  const std::vector<int64_t> in = c.ShapeOf("self"), out = c.emit.ShapeOf(c.result);
+  if (!c.emit.ok() || !IsFloating(c.dtype()) || in.size() < axes + 1 || in.size() != out.size())
+    return c.Refuse("a pool of integers that are not quantised");
+  const auto kernel = PerAxis(c.node, "kernel_size", axes, 1), before = PerAxis(c.node, "padding", axes, 0),
+             dilation = PerAxis(c.node, "dilation", axes, 1);
+  if (!kernel.has_value() || !before.has_value() || !dilation.has_value()) return c.Refuse("a kernel of another rank");
+  const std::vector<int64_t> stride = c.node.ints("stride");
+  const bool counts = c.node.flag("count_include_pad").value_or(false);
+  const double divisor = c.node.number("divisor_override").value_or(0);
+  double scale = 1;
+  for (size_t i = 0; i < axes && c.emit.ok(); ++i) {
+    PoolAxis a{in.size() - axes + i};
+    a.in = in[a.axis];
+    a.out = out[a.axis];
+    a.kernel = (*kernel)[i];
+    a.stride = stride.empty() ? a.kernel : stride.size() == 1 ? stride[0] : stride[i];
+    a.before = (*before)[i];
+    a.dilation = (*dilation)[i];
+    if (a.kernel < 1 || a.stride < 1) return c.Refuse("an empty window");
+    if (a.dilation != 1 && !average) {
+      x = DilatedMax(c, x, a);
+      continue;
+    }
+    if (average && (counts || divisor != 0)) {
+      // The padding that is asked for counts; in ceil mode what lies beyond does not, unless the divisor is fixed.
+      const int64_t end = (a.out - 1) * a.stride + a.kernel - a.before - a.in;
+      const int64_t after = divisor != 0 ? std::max<int64_t>(end, 0) : std::clamp<int64_t>(end, 0, a.before);
+      x = PadAxis(c.emit, x, a.axis, a.before, after, 0);
+      a.in += a.before + after;
+      a.before = 0;
+      scale *= static_cast<double>(a.kernel);
+    }
+    x = AlongAxis(c, x, a, average);
+  }
+  return divisor != 0 ? c.m.Mul(x, scale / divisor) : x;
+}
+
+// Window i goes from floor(i * in / out) to ceil((i + 1) * in / out).
+Node Adaptive(FormulaCall& c, size_t axes, bool average) {
+  if (c.index != 0) return c.Refuse("places of maxima");
+  Node x = c.In("self");
+  const std::vector<int64_t> in = c.ShapeOf("self"), out = c.emit.ShapeOf(c.result);
+  if (!c.emit.ok() || !IsFloating(c.dtype()) || in.size() < axes + 1 || in.size() != out.size())
+    return c.Refuse("a pool of integers that are not quantised");
+  for (size_t axis = in.size() - axes; axis < in.size() && c.emit.ok(); ++axis) {
+    const int64_t n = in[axis], m = out[axis];
+    if (n < 1 || m < 1 || m > 4096) return c.Refuse("a pool of nothing, or of too many windows");
+    if (n >= m && n % m <= 1) {
+      x = AlongAxis(c, x, {axis, n, m, n / m + n % m, n / m, 0, 1}, average);
+      continue;
+    }
+    std::vector<Node> parts;
+    for (int64_t i = 0; i < m; ++i) {
+      const int64_t first = i * n / m, last = ((i + 1) * n + m - 1) / m;
+      const Node window = SliceAxis(c.emit, x, axis, first, last - first);
+      const int64_t over[] = {static_cast<int64_t>(axis)};
+      parts.push_back(average ? c.m.Mean(window, over) : c.m.Reduce("REDUCE_MAX", window, over));
+    }
+    if (!c.emit.ok()) return Node();
+    x = c.emit.Insert(c.emit.ops().concat, {{"input1", parts}, {"axis", static_cast<int64_t>(axis)}});
+  }
+  return x;
+}
+
+template <size_t kAxes>
+Node Max(FormulaCall& c) {
+  return Pool(c, kAxes, false);
+}
+template <size_t kAxes>
+Node Average(FormulaCall& c) {
+  return Pool(c, kAxes, true);
+}
+template <size_t kAxes>
+Node AdaptiveMax(FormulaCall& c) {
+  return Adaptive(c, kAxes, false);
+}
+template <size_t kAxes>
+Node AdaptiveAverage(FormulaCall& c) {
+  return Adaptive(c, kAxes, true);
+}
+
+constexpr FormulaRow kRows[] = {
+    {"aten._adaptive_avg_pool2d.default", AdaptiveAverage<2>},
+    {"aten._adaptive_avg_pool3d.default", AdaptiveAverage<3>},
+    {"aten.adaptive_avg_pool1d.default", AdaptiveAverage<1>},
+    {"aten.adaptive_avg_pool2d.default", AdaptiveAverage<2>},
+    {"aten.adaptive_avg_pool3d.default", AdaptiveAverage<3>},
+    {"aten.adaptive_max_pool1d.default", AdaptiveMax<1>},
+    {"aten.adaptive_max_pool2d.default", AdaptiveMax<2>},
+    {"aten.adaptive_max_pool3d.default", AdaptiveMax<3>},
+    {"aten.avg_pool1d.default", Average<1>},
+    {"aten.avg_pool2d.default", Average<2>},
+    {"aten.avg_pool3d.default", Average<3>},
+    {"aten.max_pool1d.default", Max<1>},
+    {"aten.max_pool1d_with_indices.default", Max<1>},
+    {"aten.max_pool2d.default", Max<2>},
+    {"aten.max_pool2d_with_indices.default", Max<2>},
+    {"aten.max_pool3d.default", Max<3>},
+    {"aten.max_pool3d_with_indices.default", Max<3>},
+};
+
+}  // namespace
+
+std::span<const FormulaRow> PoolFormulas() { return kRows; }
+
+}  // namespace tare
