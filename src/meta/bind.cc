@@ -258,6 +258,7 @@ absl::StatusOr<std::span<const Value>> BindArguments(RuleContext& rc, const Sche
     }
   }
   if (schema.variadic) {
+    rc.KeepRest(attrs.subspan(at));
     const std::span<Value> rest = rc.NewValues(attrs.size() - at);
     for (size_t i = 0; i < rest.size(); ++i) rest[i] = OfAttr(rc, attrs[at + i].value, operands, 0);
     values[count] = Value::List(rest);
@@ -266,6 +267,12 @@ absl::StatusOr<std::span<const Value>> BindArguments(RuleContext& rc, const Sche
                         attrs[at].name.empty() ? std::string_view("at this place") : attrs[at].name);
   }
   return std::span<const Value>(values);
+}
+
+absl::StatusOr<Value> DefaultOf(RuleContext& rc, const SchemaArg& arg) {
+  Value value;
+  TARE_RETURN_IF_ERROR(Default(rc, arg, value));
+  return value;
 }
 
 absl::StatusOr<std::span<const Value>> BindValues(RuleContext& rc, const Schema& schema, std::span<const Value> given) {

@@ -19,6 +19,9 @@ absl::StatusOr<std::span<const Value>> BindArguments(RuleContext& rc, const Sche
 // The same for values in schema order, as rule('…') passes them.
 absl::StatusOr<std::span<const Value>> BindValues(RuleContext& rc, const Schema& schema, std::span<const Value> values);
 
+// What an absent argument is. Errors: [args_c4] when it must be given.
+absl::StatusOr<Value> DefaultOf(RuleContext& rc, const SchemaArg& arg);
+
 Value ValueOf(RuleContext& rc, const Meta& meta);
 Value ValueOf(RuleContext& rc, const AttrValue& attr, std::span<const MetaId> operands);
 

@@ -1,6 +1,9 @@
 // Functions of the rules of higher-order ops: what their bodies take and give.
+#include <array>
 #include <string>
+#include <vector>
 
+#include "meta/bind.h"
 #include "meta/functions.h"
 #include "meta/rule_args.h"
 #include "meta/rule_context.h"
@@ -135,6 +138,108 @@ absl::StatusOr<Value> Call(RuleContext& rc, std::span<const Value> values) {
   return rc.CallOp(OpNameOf(target), values[1].items());
 }
 
+// What is known of the arguments of an op that was made functional: by name, those it writes by the index
+// of their base and how they look at it.
+// Source: torch/_higher_order_ops/auto_functionalize.py, read_view_information_from_args.
+class Functionalized {
+ public:
+  explicit Functionalized(RuleContext& rc, std::span<const Value> values) : rc_(rc), values_(values) {}
+
+  const Value* Find(std::string_view prefix, std::string_view suffix) const {
+    const std::span<const NamedAttr> names = rc_.rest();
+    for (size_t i = 0; i < names.size() && i < values_.size(); ++i) {
+      const std::string_view name = names[i].name;
+      if (name.size() == prefix.size() + suffix.size() && name.starts_with(prefix) && name.ends_with(suffix)) {
+        return &values_[i];
+      }
+    }
+    return nullptr;
+  }
+
+  // The tensor that `prefix` describes, or none.
+  absl::StatusOr<Value> Written(std::string_view prefix) const {
+    const Value* base = Find(prefix, "_base_index");
+    const Value* bases = Find("_all_bases", "");
+    if (base == nullptr || base->is_none()) return Value();
+    const auto index = base->kind == ValueKind::kInt && base->dim.is_static() ? base->dim.value() : -1;
+    if (bases == nullptr || !IsList(*bases) || index < 0 || static_cast<size_t>(index) >= LengthOf(*bases)) {
+      return InvalidError("functionalized_c2", prefix, "_base_index names no base");
+    }
+    const Value whole = ItemOf(*bases, static_cast<size_t>(index));
+    if (const Value* offset = Find(prefix, "_storage_offset")) {
+      const Value *size = Find(prefix, "_size"), *stride = Find(prefix, "_stride");
+      if (size == nullptr || stride == nullptr)
+        return InvalidError("functionalized_c3", prefix, " has no size or stride");
+      return rc_.CallOp("aten.as_strided.default", std::array{whole, *size, *stride, *offset});
+    }
+    if (const Value* dim = Find(prefix, "_slice_dim")) {
+      const Value *start = Find(prefix, "_slice_start"), *end = Find(prefix, "_slice_end");
+      return rc_.CallOp("aten.slice.Tensor",
+                        std::array{whole, *dim, start != nullptr ? *start : Value(), end != nullptr ? *end : Value()});
+    }
+    return whole;
+  }
+
+ private:
+  RuleContext& rc_;
+  std::span<const Value> values_;
+};
+
+// The results of an op made functional, then what it wrote: its bases, or in the first version its
+// written arguments.
+absl::StatusOr<Value> CallFunctionalized(RuleContext& rc, std::span<const Value> values) {
+  const std::span<const Value> rest = values[0].items();
+  if (rest.empty() || rest[0].kind != ValueKind::kString) {
+    return InvalidError("functionalized_c1", "the first argument must be an op");
+  }
+  const std::string_view name = OpNameOf(rest[0].text());
+  const Op op = rc.context().ops.Find(name);
+  const Schema* schema = op.has_value() ? rc.context().ops.schema(op) : nullptr;
+  const Functionalized given(rc, rest);
+  const Value* bases = given.Find("_all_bases", "");
+  std::vector<Value> written;
+  const std::span<Value> args = rc.NewValues(schema != nullptr ? schema->args.size() : 0);
+  for (size_t i = 0; i < args.size(); ++i) {
+    const SchemaArg& arg = schema->args[i];
+    const Value* direct = given.Find(arg.name, "");
+    const std::string prefix = Cat("_", arg.name);
+    if (direct != nullptr) {
+      args[i] = *direct;
+      if (arg.writes) written.push_back(args[i]);
+    } else if (const Value* length = given.Find(prefix, "_length"); length != nullptr && !length->is_none()) {
+      TARE_ASSIGN_OR_RETURN(const int64_t count, rc.Concrete(length->dim));
+      if (count < 0 || static_cast<size_t>(count) > rc.rest().size()) {
+        return InvalidError("functionalized_c2", prefix, "_length is ", count);
+      }
+      const std::span<Value> items = rc.NewValues(static_cast<size_t>(count));
+      for (size_t k = 0; k < items.size(); ++k) {
+        TARE_ASSIGN_OR_RETURN(items[k], given.Written(Cat(prefix, "_", k)));
+      }
+      args[i] = Value::List(items);
+    } else {
+      TARE_ASSIGN_OR_RETURN(args[i], given.Written(prefix));
+      if (args[i].is_none() && !arg.writes) {
+        TARE_ASSIGN_OR_RETURN(args[i], DefaultOf(rc, arg));
+      }
+    }
+  }
+  TARE_ASSIGN_OR_RETURN(const Value result, rc.CallOp(name, args));
+  std::vector<Value> results;
+  if (result.kind == ValueKind::kTuple) {
+    results.assign(result.items().begin(), result.items().end());
+  } else {
+    results.push_back(result);
+  }
+  if (bases != nullptr && IsList(*bases)) {
+    for (size_t i = 0; i < LengthOf(*bases); ++i) results.push_back(ItemOf(*bases, i));
+  } else {
+    results.insert(results.end(), written.begin(), written.end());
+  }
+  const std::span<Value> kept = rc.NewValues(results.size());
+  std::copy(results.begin(), results.end(), kept.begin());
+  return Value::Tuple(kept);
+}
+
 absl::StatusOr<Value> Tuple(RuleContext& rc, std::span<const Value> values) {
   if (values[0].kind == ValueKind::kTuple) return values[0];
   if (values[0].kind == ValueKind::kList) return Value::Tuple(values[0].items());
@@ -149,6 +254,9 @@ constexpr RuleFunctionRow kRows[] = {
     {"body_is_single", "body_is_single(graph) -> bool", "A body returns one bare tensor.", 1, 1, BodyIsSingle},
     {"body_results", "body_results(graph) -> tuple", "What a body returns.", 1, 1, BodyResults},
     {"call", "call(op, list) -> result", "The result of an op that is an argument itself.", 2, 2, Call},
+    {"call_functionalized", "call_functionalized(list) -> tuple",
+     "The results of an op, then copies of what it would write; the op and its named arguments are those of the call.",
+     1, 1, CallFunctionalized},
     {"carries", "carries(list, list) -> bool", "What a round of a loop returns fits what the next one takes.", 2, 2,
      Carries},
     {"fits_body", "fits_body(graph, list) -> bool", "Operands match a body's inputs in number, dtype and rank.", 2, 2,

@@ -191,7 +191,9 @@ class RuleInferrer final : public Inferrer {
     if (const std::optional<DType> dtype = CastTo(op, place)) {
       args = Autocast(rc, AutocastPolicyOf(context_.ops.Name(op)), *dtype, args);
     }
-    TARE_ASSIGN_OR_RETURN(const Value value, EvaluateRule(state_, rule, args));
+    const absl::StatusOr<Value> evaluated = EvaluateRule(state_, rule, args);
+    if (!evaluated.ok()) return state_.undescribed ? Declared() : evaluated.status();
+    const Value& value = *evaluated;
     InferResult result;
     TARE_ASSIGN_OR_RETURN(result.meta, InternResult(rc, value));
     result.alias_of = AliasOf(*schema, rule.row->alias, named);

@@ -243,9 +243,15 @@ std::string RuleContext::State::TextOfConstants() const {
 
 Value RuleContext::ValueOf(MetaId meta) { return tare::ValueOf(*this, context().metas.Get(meta)); }
 
+void RuleContext::KeepRest(std::span<const NamedAttr> rest) { state_.rest = rest; }
+std::span<const NamedAttr> RuleContext::rest() const { return state_.rest; }
+
 absl::StatusOr<Value> RuleContext::CallOp(std::string_view name, std::span<const Value> args) {
   const Op op = context().ops.Find(name);
-  if (!op.has_value() || context().ops.Get(op).rule < 0) return InvalidError("op_c2", name, " has no rule");
+  if (!op.has_value() || context().ops.Get(op).rule < 0) {
+    state_.undescribed = true;
+    return absl::NotFoundError(Cat(name, " has no rule"));  // never shown: the file is believed
+  }
   if (state_.rule_depth >= kMaxRuleCalls) return InvalidError("rule_c9", "rules call each other too deep");
   TARE_ASSIGN_OR_RETURN(const std::span<const Value> bound, BindValues(*this, *context().ops.schema(op), args));
   ++state_.rule_depth;

@@ -72,8 +72,12 @@ class RuleContext {
   const TensorMeta* ConstantOperand(uint32_t operand, const TensorMeta& tensor);  // null: not a known constant
   const Elements* ElementsOf(const TensorMeta* tensor) const;                     // of what that gave, else null
 
-  // What the rule of another op, named at run time, gives. Errors: [op_c2] when it has none.
+  // What the rule of another op, named at run time, gives. An error when it has none; the answer is
+  // then what the file states.
   absl::StatusOr<Value> CallOp(std::string_view name, std::span<const Value> args);
+  // The arguments behind those of a variadic schema, with their names.
+  void KeepRest(std::span<const NamedAttr> rest);
+  std::span<const NamedAttr> rest() const;
 
   // --- target in force (tosa dialect): "" or e.g. "TOSA-1.0+INT+int4"
   std::string_view spec() const;

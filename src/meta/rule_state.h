@@ -47,7 +47,9 @@ struct RuleContext::State {
   int rule_depth = 0;
   int64_t steps = 0;
   size_t items = 0;
-  bool minted = false;  // the answer has fresh symbols: it must not be remembered
+  bool minted = false;              // the answer has fresh symbols: it must not be remembered
+  bool undescribed = false;         // an op that is an argument has no rule
+  std::span<const NamedAttr> rest;  // of a variadic schema
 
   // Of the op whose rule it is, found by name once.
   const Schema& SchemaOfRule(size_t rule) {
@@ -67,6 +69,8 @@ struct RuleContext::State {
     steps = 0;
     items = 0;
     minted = false;
+    undescribed = false;
+    rest = {};
   }
 };
 
