@@ -8,7 +8,7 @@ FILE are golden lines. OUT gets the mutated calls with what fake tensors and the
 a child process for each op: some kill theirs. Judge a difference before following it: an error may come from values or from a
 kernel that is missing.
 """
-import argparse, gc, os, random, re, resource, signal, sys, time
+import argparse, gc, importlib, os, random, re, resource, signal, sys, time
 
 sys.path.insert(0, os.path.join(os.environ.get("TARE_SHARED", "../shared"), "oracle"))
 import torch  # noqa: E402
@@ -198,7 +198,7 @@ def mutated(lines, rng, count, few):
             for _ in range(rng.choice([0, 0, 1] if few else [1, 1, 2, 2, 3])):
                 (mutate_tensors if rng.random() < .65 else mutate_args)(line, rng)
             calls[line.call()] = True
-        except (ValueError, IndexError):
+        except (ValueError, IndexError, TypeError):  # the latter for lines with symbols
             continue
     return list(calls)
 
@@ -259,7 +259,10 @@ def main():
     parser.add_argument("--per-op", type=int, default=40)
     parser.add_argument("--ops", default="")
     parser.add_argument("--symbolic", action="store_true")
+    parser.add_argument("--load", nargs="*", default=[], help="modules that register a dialect's ops")
     args = parser.parse_args()
+    for module in args.load:
+        importlib.import_module(module)
     by_op = {}
     for name in args.files:
         for line in open(name):
