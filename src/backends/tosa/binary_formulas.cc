@@ -30,7 +30,7 @@ template <bool kSwapped, bool kNegated>
 Node Compare(FormulaCall& c, std::string_view tosa_op) {
   std::optional<DType> dtype = Common(c);
   if (!dtype.has_value()) return c.Refuse("operands without a common dtype");
-  if (IsInteger(*dtype) && *dtype != DType::kI64) dtype = DType::kI32;
+  if (IsInteger(*dtype)) dtype = DType::kI32;
   if (*dtype == DType::kBool) {
     if (tosa_op != "EQUAL") return c.Refuse("an order of bools");
     const Node left = c.In("self", *dtype), right = c.In("other", *dtype);

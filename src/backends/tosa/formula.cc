@@ -45,6 +45,9 @@ Node Take(Emitter& emit, Node x, size_t axis, std::span<const int64_t> indices) 
   constexpr int64_t kMaxIndices = int64_t{1} << 24;
   std::vector<int64_t> shape = emit.ShapeOf(x);
   if (!emit.ok()) return Node();
+  bool in_order = static_cast<int64_t>(indices.size()) == shape[axis];
+  for (size_t i = 0; i < indices.size() && in_order; ++i) in_order = indices[i] == static_cast<int64_t>(i);
+  if (in_order) return x;
   int64_t batch = 1, row = 1;
   for (size_t i = 0; i < shape.size(); ++i) (i < axis ? batch : row) *= i == axis ? 1 : shape[i];
   const auto count = static_cast<int64_t>(indices.size());

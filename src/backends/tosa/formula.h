@@ -17,10 +17,16 @@ struct FormulaCall {
   Node node;
   Node result;        // the node, or a getitem of it
   int64_t index = 0;  // of that getitem
+  Node first;         // what stands for the first tensor argument
 
   DType dtype() const { return result.tensor().dtype; }
   // What dtype TOSA computes it in: 8- and 16-bit integers in i32.
   DType computed() const;
+  // A tensor argument, `first` for the first.
+  Node Arg(std::string_view name) const {
+    const Node tensor = node.arg(name);
+    return tensor.has_value() && tensor == node.operand(0) ? first : tensor;
+  }
   bool Given(std::string_view name) const { return node.arg(name).has_value() || node.number(name).has_value(); }
   // A tensor or number argument as `dtype`, by default computed().
   Node In(std::string_view name, std::optional<DType> dtype = std::nullopt) const;
@@ -36,9 +42,16 @@ struct FormulaCall {
   }
 };
 
+// What a formula may be given.
+enum FormulaInput : uint8_t {
+  kPlain,
+  kMoves,  // also the integers behind the quantisation of its first tensor: they come out as they are, or as places
+};
+
 struct FormulaRow {
   std::string_view aten;
   Node (*write)(FormulaCall& call);
+  FormulaInput input = kPlain;
 };
 
 std::span<const FormulaRow> BinaryFormulas();     // of two or three operands, element by element

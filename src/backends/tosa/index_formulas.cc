@@ -103,7 +103,7 @@ std::optional<Access> ReadAccess(FormulaCall& c, Node values, const std::vector<
 }
 
 Node Index(FormulaCall& c) {
-  const Node values = c.node.arg("self");
+  const Node values = c.Arg("self");
   const std::optional<Access> access = ReadAccess(c, values, c.node.arg_list("indices"));
   if (!access.has_value() || !c.emit.ok()) return c.Refuse("indices that are not there");
   const Node moved = c.emit.Reshape(c.emit.Transpose(values, access->perms),
@@ -132,7 +132,7 @@ Node Put(FormulaCall& c, Node values, const Access& access, Node input) {
 
 // A mask with one value is a choice.
 Node IndexPut(FormulaCall& c) {
-  const Node values = c.node.arg("self");
+  const Node values = c.Arg("self");
   const std::vector<Node> list = c.node.arg_list("indices");
   if (c.node.flag("accumulate").value_or(false)) return c.Refuse("sums at places");
   if (list.size() == 1 && list[0].has_value() && list[0].tensor().dtype == DType::kBool) {
@@ -155,7 +155,7 @@ std::vector<Node> Along(FormulaCall& c, std::string_view index) {
   return list;
 }
 Node IndexSelect(FormulaCall& c) {
-  const Node values = c.node.arg("self");
+  const Node values = c.Arg("self");
   if (values.tensor().shape.empty()) return values;
   const std::optional<Access> access = ReadAccess(c, values, Along(c, "index"));
   if (!access.has_value() || !c.emit.ok()) return c.Refuse("indices that are not there");
@@ -163,21 +163,21 @@ Node IndexSelect(FormulaCall& c) {
   return c.emit.Insert(c.emit.ops().gather, {{"values", moved}, {"indices", access->rows}});
 }
 Node IndexCopy(FormulaCall& c) {
-  const std::optional<Access> access = ReadAccess(c, c.node.arg("self"), Along(c, "index"));
+  const std::optional<Access> access = ReadAccess(c, c.Arg("self"), Along(c, "index"));
   if (!access.has_value() || !c.emit.ok()) return c.Refuse("indices that are not there");
-  return Put(c, c.node.arg("self"), *access, c.In(c.node.arg("source").has_value() ? "source" : "value", c.dtype()));
+  return Put(c, c.Arg("self"), *access, c.In(c.node.arg("source").has_value() ? "source" : "value", c.dtype()));
 }
 Node Embedding(FormulaCall& c) {
-  const std::optional<Access> access = ReadAccess(c, c.node.arg("weight"), {c.node.arg("indices")});
+  const std::optional<Access> access = ReadAccess(c, c.Arg("weight"), {c.node.arg("indices")});
   if (!access.has_value() || !c.emit.ok()) return c.Refuse("indices that are not there");
-  const Node table = c.emit.Reshape(c.node.arg("weight"), std::vector<int64_t>{1, access->places, access->row});
+  const Node table = c.emit.Reshape(c.Arg("weight"), std::vector<int64_t>{1, access->places, access->row});
   return c.emit.Insert(c.emit.ops().gather, {{"values", table}, {"indices", access->rows}});
 }
 Node TakeFlat(FormulaCall& c) {
   const int64_t total = CountOf(c.ShapeOf("self"));
   Places places(c, total);
   const Node rows = places.Rows(places.Of(c.node.arg("index"), total, true), 1);
-  const Node flat = c.emit.Reshape(c.node.arg("self"), std::vector<int64_t>{1, total, 1});
+  const Node flat = c.emit.Reshape(c.Arg("self"), std::vector<int64_t>{1, total, 1});
   return c.emit.Insert(c.emit.ops().gather, {{"values", flat}, {"indices", rows}});
 }
 
@@ -203,7 +203,7 @@ Node ElementPlaces(FormulaCall& c, int64_t total) {
 Node Gather(FormulaCall& c) {
   const int64_t total = CountOf(c.ShapeOf("self"));
   const Node rows = ElementPlaces(c, total);
-  const Node flat = c.emit.Reshape(c.node.arg("self"), std::vector<int64_t>{1, total, 1});
+  const Node flat = c.emit.Reshape(c.Arg("self"), std::vector<int64_t>{1, total, 1});
   return c.emit.Insert(c.emit.ops().gather, {{"values", flat}, {"indices", rows}});
 }
 Node Scatter(FormulaCall& c) {
@@ -213,22 +213,22 @@ Node Scatter(FormulaCall& c) {
   Node source = c.In(c.node.arg("src").has_value() ? "src" : "value", c.dtype());
   if (c.node.arg("src").has_value()) source = c.emit.Slice(source, std::vector<int64_t>(own.size(), 0), own);
   source = c.emit.Reshape(Broadcast(c.emit, source, own), std::vector<int64_t>{1, count, 1});
-  const Node flat = c.emit.Reshape(c.node.arg("self"), std::vector<int64_t>{1, total, 1});
+  const Node flat = c.emit.Reshape(c.Arg("self"), std::vector<int64_t>{1, total, 1});
   const Op scatter = TosaOps::Find(c.emit.rewriter().context(), "SCATTER");
   return c.emit.Insert(scatter, {{"values_in", flat}, {"indices", rows}, {"input", source}});
 }
 
 constexpr FormulaRow kRows[] = {
-    {"aten.embedding.default", Embedding},
-    {"aten.gather.default", Gather},
-    {"aten.index.Tensor", Index},
+    {"aten.embedding.default", Embedding, kMoves},
+    {"aten.gather.default", Gather, kMoves},
+    {"aten.index.Tensor", Index, kMoves},
     {"aten.index_copy.default", IndexCopy},
     {"aten.index_fill.int_Scalar", IndexCopy},
     {"aten.index_put.default", IndexPut},
-    {"aten.index_select.default", IndexSelect},
+    {"aten.index_select.default", IndexSelect, kMoves},
     {"aten.scatter.src", Scatter},
     {"aten.scatter.value", Scatter},
-    {"aten.take.default", TakeFlat},
+    {"aten.take.default", TakeFlat, kMoves},
 };
 
 }  // namespace

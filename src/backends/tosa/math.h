@@ -33,7 +33,8 @@ class TensorMath {
   Node Equal(Node a, double b) { return Binary("EQUAL", a, Number(a, b)); }
   Node Sqrt(Node x) { return Binary("POW", x, Number(x, 0.5)); }
   Node Truncate(Node x);  // of floats, towards 0
-  // As ATen converts: floats are cut off, everything but 0 is true. 64-bit integers are refused.
+  // As ATen converts: floats are cut off, everything but 0 is true. 64-bit integers are refused, but for inputs and
+  // constants, which become 32-bit ones.
   Node Convert(Node x, DType dtype);
   Node Select(Node condition, Node a, Node b);
   // Over `axes`, each of which keeps extent 1.

@@ -9,7 +9,7 @@ namespace tare {
 namespace {
 
 Node Reshaped(FormulaCall& c) {
-  const Node x = c.node.arg(c.node.arg("self").has_value() ? "self" : "a");
+  const Node x = c.Arg(c.node.arg("self").has_value() ? "self" : "a");
   return x.has_value() ? x : c.Refuse("an argument that is no tensor");
 }
 
@@ -21,7 +21,7 @@ std::vector<int64_t> Order(size_t rank) {
 
 // movedim: sources go to destinations, the others keep their order.
 Node MoveDims(FormulaCall& c) {
-  const Node x = c.node.arg("self");
+  const Node x = c.Arg("self");
   const auto rank = static_cast<int64_t>(c.RankOf("self"));
   std::vector<int64_t> from = c.node.ints("source"), to = c.node.ints("destination");
   if (from.size() != to.size()) return c.Refuse("as many sources as destinations");
@@ -47,14 +47,14 @@ Node SwapDims(FormulaCall& c, std::string_view first, std::string_view second) {
   const auto a = static_cast<size_t>(c.Axis(first, rank)), b = static_cast<size_t>(c.Axis(second, rank));
   if (!c.emit.ok()) return Node();
   std::swap(perms[a], perms[b]);
-  return c.emit.Transpose(c.node.arg("self"), perms);
+  return c.emit.Transpose(c.Arg("self"), perms);
 }
 // All dims, or the last two.
 Node TurnDims(FormulaCall& c, bool all) {
   std::vector<int64_t> perms = Order(c.RankOf("self"));
-  if (perms.size() < 2) return c.node.arg("self");
+  if (perms.size() < 2) return c.Arg("self");
   std::reverse(all ? perms.begin() : perms.end() - 2, perms.end());
-  return c.emit.Transpose(c.node.arg("self"), perms);
+  return c.emit.Transpose(c.Arg("self"), perms);
 }
 
 Node Reverse(Emitter& emit, Node x, int64_t axis) {
@@ -66,7 +66,7 @@ Node Rot90(FormulaCall& c) {
   if (dims.size() != 2) return c.Refuse("other than two dims");
   for (int64_t& dim : dims) dim += dim < 0 ? rank : 0;
   const int64_t turns = ((c.node.integer("k").value_or(1) % 4) + 4) % 4;
-  Node x = c.node.arg("self");
+  Node x = c.Arg("self");
   std::vector<int64_t> perms = Order(static_cast<size_t>(rank));
   std::swap(perms[static_cast<size_t>(dims[0])], perms[static_cast<size_t>(dims[1])]);
   if (turns == 1) return c.emit.Transpose(Reverse(c.emit, x, dims[1]), perms);
@@ -77,7 +77,7 @@ Node Rot90(FormulaCall& c) {
 
 // Elements by strides of a dense input. What else there is may be a view, whose storage is no longer known.
 Node AsStrided(FormulaCall& c) {
-  const Node x = c.node.arg("self");
+  const Node x = c.Arg("self");
   const Context& context = c.emit.rewriter().context();
   if (x.op() != op::placeholder || !IsContiguous(context, x.tensor())) return c.Refuse("strides of what is not dense");
   const std::vector<int64_t> size = c.node.ints("size"), strides = c.node.ints("stride");
@@ -100,7 +100,7 @@ Node AsStrided(FormulaCall& c) {
 
 // The two dims go last, as one of which every (columns + 1)th element is taken.
 Node Diagonal(FormulaCall& c) {
-  const Node x = c.node.arg("self");
+  const Node x = c.Arg("self");
   const std::vector<int64_t> shape = c.emit.ShapeOf(x);
   const auto first = static_cast<size_t>(c.Axis("dim1", shape.size())),
              second = static_cast<size_t>(c.Axis("dim2", shape.size()));
@@ -143,11 +143,11 @@ Node Where(FormulaCall& c, Node x, Holds holds) {
 }
 Node Lower(FormulaCall& c) {
   const int64_t k = c.node.integer("diagonal").value_or(0);
-  return Where(c, c.node.arg("self"), [k](int64_t i, int64_t j) { return j - i <= k; });
+  return Where(c, c.Arg("self"), [k](int64_t i, int64_t j) { return j - i <= k; });
 }
 Node Upper(FormulaCall& c) {
   const int64_t k = c.node.integer("diagonal").value_or(0);
-  return Where(c, c.node.arg("self"), [k](int64_t i, int64_t j) { return j - i >= k; });
+  return Where(c, c.Arg("self"), [k](int64_t i, int64_t j) { return j - i >= k; });
 }
 // The last dim on a diagonal of the last two of the result.
 Node DiagonalMatrix(FormulaCall& c, int64_t offset) {
@@ -156,7 +156,7 @@ Node DiagonalMatrix(FormulaCall& c, int64_t offset) {
   if (!c.emit.ok() || shape.empty() || out.size() != shape.size() + 1) return c.Refuse("a scalar as a diagonal");
   shape.push_back(1);  // along rows
   const int64_t before = std::max<int64_t>(-offset, 0), after = std::max<int64_t>(offset, 0);
-  Node x = c.emit.Reshape(c.node.arg("self"), shape);
+  Node x = c.emit.Reshape(c.Arg("self"), shape);
   if (before + after > 0 && c.emit.ok()) {
     std::vector<int64_t> padding(2 * shape.size(), 0);
     padding[2 * shape.size() - 4] = before;
@@ -180,12 +180,12 @@ Node Diag(FormulaCall& c) {
   std::vector<int64_t> picked;
   for (int64_t i = 0; i < out[0]; ++i)
     picked.push_back((i + std::max<int64_t>(-k, 0)) * shape[1] + i + std::max<int64_t>(k, 0));
-  return Take(c.emit, c.emit.Reshape(c.node.arg("self"), std::vector<int64_t>{shape[0] * shape[1]}), 0, picked);
+  return Take(c.emit, c.emit.Reshape(c.Arg("self"), std::vector<int64_t>{shape[0] * shape[1]}), 0, picked);
 }
 
 // Windows of `size` elements, `step` apart, along one dim; the elements of a window become the last dim.
 Node Unfold(FormulaCall& c) {
-  const Node x = c.node.arg("self");
+  const Node x = c.Arg("self");
   const std::vector<int64_t> shape = c.emit.ShapeOf(x);
   if (shape.empty()) return c.Refuse("windows of a scalar");
   const auto axis = static_cast<size_t>(c.Axis("dimension", shape.size()));
@@ -218,7 +218,7 @@ Node RepeatInterleave(FormulaCall& c) {
   }
   if (repeats < 1 || !c.emit.ok()) return c.Refuse("repeats that are not constant");
   shape.insert(shape.begin() + axis + 1, 1);
-  const Node x = c.emit.Reshape(c.node.arg("self"), shape);
+  const Node x = c.emit.Reshape(c.Arg("self"), shape);
   shape[static_cast<size_t>(axis) + 1] = repeats;
   return Broadcast(c.emit, x, shape);
 }
@@ -281,7 +281,7 @@ Node Fill(FormulaCall& c) { return Broadcast(c.emit, c.In("value", c.dtype()), c
 // --- parts replaced
 // Places first, first + step, … of dim `axis` are those of `source`.
 Node Replaced(FormulaCall& c, Node source, size_t axis, int64_t first, int64_t step, int64_t count) {
-  const Node x = c.node.arg("self");
+  const Node x = c.Arg("self");
   const std::vector<int64_t> shape = c.emit.ShapeOf(x);
   if (!c.emit.ok() || count < 1) return count == 0 ? x : Node();
   if (step == 1) {
@@ -336,7 +336,7 @@ Node SplitAt(FormulaCall& c) {
     const int64_t place = places[static_cast<size_t>(c.index) - 1];
     start[axis] = std::clamp<int64_t>(place < 0 ? place + shape[axis] : place, 0, shape[axis]);
   }
-  return c.emit.Slice(c.node.arg("self"), start, out);
+  return c.emit.Slice(c.Arg("self"), start, out);
 }
 
 // Half of a dim, times the sigmoid of the other half.
@@ -359,71 +359,68 @@ Node ChannelShuffle(FormulaCall& c) {
   if (!c.emit.ok() || groups < 1 || shape.size() < 3 || shape[1] % groups != 0) return c.Refuse("uneven groups");
   int64_t rest = 1;
   for (size_t i = 2; i < shape.size(); ++i) rest *= shape[i];
-  const Node split =
-      c.emit.Reshape(c.node.arg("self"), std::vector<int64_t>{shape[0], groups, shape[1] / groups, rest});
+  const Node split = c.emit.Reshape(c.Arg("self"), std::vector<int64_t>{shape[0], groups, shape[1] / groups, rest});
   return c.emit.Transpose(split, std::vector<int64_t>{0, 2, 1, 3});
 }
 
 constexpr FormulaRow kRows[] = {
-    {"aten.adjoint.default", [](FormulaCall& c) { return TurnDims(c, false); }},
+    {"aten.adjoint.default", [](FormulaCall& c) { return TurnDims(c, false); }, kMoves},
     {"aten.alpha_dropout.default",
-     [](FormulaCall& c) {
-       return c.node.flag("train").value_or(true) ? c.Refuse("a random result") : c.node.arg("input");
-     }},
-    {"aten.as_strided.default", AsStrided},
-    {"aten.as_strided_copy.default", AsStrided},
-    {"aten.atleast_1d.default", Reshaped},
-    {"aten.atleast_2d.default", Reshaped},
-    {"aten.atleast_3d.default", Reshaped},
+     [](FormulaCall& c) { return c.node.flag("train").value_or(true) ? c.Refuse("a random result") : c.Arg("input"); },
+     kMoves},
+    {"aten.as_strided.default", AsStrided, kMoves},
+    {"aten.as_strided_copy.default", AsStrided, kMoves},
+    {"aten.atleast_1d.default", Reshaped, kMoves},
+    {"aten.atleast_2d.default", Reshaped, kMoves},
+    {"aten.atleast_3d.default", Reshaped, kMoves},
     {"aten.broadcast_tensors.default", BroadcastTensors},
     {"aten.cat.default", Cat},
-    {"aten.channel_shuffle.default", ChannelShuffle},
+    {"aten.channel_shuffle.default", ChannelShuffle, kMoves},
     {"aten.column_stack.default", Stack<1>},
     {"aten.concat.default", Cat},
     {"aten.concatenate.default", Cat},
     {"aten.copy.default", Copy},
     {"aten.diag.default", Diag},
     {"aten.diag_embed.default", DiagEmbed},
-    {"aten.diagonal.default", Diagonal},
-    {"aten.diagonal_copy.default", Diagonal},
+    {"aten.diagonal.default", Diagonal, kMoves},
+    {"aten.diagonal_copy.default", Diagonal, kMoves},
     {"aten.dstack.default", Stack<2>},
     {"aten.feature_dropout.default",
-     [](FormulaCall& c) {
-       return c.node.flag("train").value_or(true) ? c.Refuse("a random result") : c.node.arg("input");
-     }},
+     [](FormulaCall& c) { return c.node.flag("train").value_or(true) ? c.Refuse("a random result") : c.Arg("input"); },
+     kMoves},
     {"aten.fill.Scalar", Fill},
     {"aten.fill.Tensor", Fill},
-    {"aten.fliplr.default", [](FormulaCall& c) { return Reverse(c.emit, c.node.arg("self"), 1); }},
-    {"aten.flipud.default", [](FormulaCall& c) { return Reverse(c.emit, c.node.arg("self"), 0); }},
+    {"aten.fliplr.default", [](FormulaCall& c) { return Reverse(c.emit, c.Arg("self"), 1); }, kMoves},
+    {"aten.flipud.default", [](FormulaCall& c) { return Reverse(c.emit, c.Arg("self"), 0); }, kMoves},
     {"aten.glu.default", Glu},
     {"aten.hstack.default",
      [](FormulaCall& c) { return c.emit.ShapeOf(c.result).size() == 1 ? Stack<0>(c) : Stack<1>(c); }},
-    {"aten.mT.default", [](FormulaCall& c) { return TurnDims(c, false); }},
-    {"aten.matrix_H.default", [](FormulaCall& c) { return TurnDims(c, false); }},
+    {"aten.mT.default", [](FormulaCall& c) { return TurnDims(c, false); }, kMoves},
+    {"aten.matrix_H.default", [](FormulaCall& c) { return TurnDims(c, false); }, kMoves},
     {"aten.meshgrid.default", Meshgrid},
     {"aten.meshgrid.indexing", Meshgrid},
-    {"aten.moveaxis.int", MoveDims},
-    {"aten.moveaxis.intlist", MoveDims},
-    {"aten.movedim.int", MoveDims},
-    {"aten.movedim.intlist", MoveDims},
-    {"aten.numpy_T.default", [](FormulaCall& c) { return TurnDims(c, true); }},
-    {"aten.ravel.default", Reshaped},
-    {"aten.repeat_interleave.self_int", RepeatInterleave},
-    {"aten.reshape_as.default", Reshaped},
-    {"aten.rot90.default", Rot90},
+    {"aten.moveaxis.int", MoveDims, kMoves},
+    {"aten.moveaxis.intlist", MoveDims, kMoves},
+    {"aten.movedim.int", MoveDims, kMoves},
+    {"aten.movedim.intlist", MoveDims, kMoves},
+    {"aten.numpy_T.default", [](FormulaCall& c) { return TurnDims(c, true); }, kMoves},
+    {"aten.ravel.default", Reshaped, kMoves},
+    {"aten.repeat_interleave.self_int", RepeatInterleave, kMoves},
+    {"aten.reshape_as.default", Reshaped, kMoves},
+    {"aten.rot90.default", Rot90, kMoves},
     {"aten.select_scatter.default", SelectScatter},
     {"aten.slice_scatter.default", SliceScatter},
-    {"aten.swapaxes.default", [](FormulaCall& c) { return SwapDims(c, "axis0", "axis1"); }},
-    {"aten.swapdims.default", [](FormulaCall& c) { return SwapDims(c, "dim0", "dim1"); }},
-    {"aten.tensor_split.indices", SplitAt},
+    {"aten.swapaxes.default", [](FormulaCall& c) { return SwapDims(c, "axis0", "axis1"); }, kMoves},
+    {"aten.swapdims.default", [](FormulaCall& c) { return SwapDims(c, "dim0", "dim1"); }, kMoves},
+    {"aten.tensor_split.indices", SplitAt, kMoves},
     {"aten.tril.default", Lower},
     {"aten.triu.default", Upper},
-    {"aten.unfold.default", Unfold},
-    {"aten.unfold_copy.default", Unfold},
+    {"aten.unfold.default", Unfold, kMoves},
+    {"aten.unfold_copy.default", Unfold, kMoves},
     {"aten.vstack.default", Stack<0>},
-    {"prims.collapse.default", Reshaped},
-    {"prims.split_dim.default", Reshaped},
-    {"prims.view_of.default", Reshaped},
+    {"prims.collapse.default", Reshaped, kMoves},
+    {"prims.split_dim.default", Reshaped, kMoves},
+    {"prims.view_of.default", Reshaped, kMoves},
 };
 
 }  // namespace

@@ -73,11 +73,12 @@ Node LogSumExp(FormulaCall& c) {
   return c.m.Add(c.m.Unary("LOG", sum), most);
 }
 
-// The index of an extreme, as i32. Of the smallest: of the largest of what is negated.
+// The index of an extreme, as i32. Of the smallest: of the largest in the opposite order, which for integers has no
+// exception where their bits are inverted.
 Node ArgExtreme(FormulaCall& c, bool largest) {
   if (c.dtype() != DType::kI32) return c.Refuse("an index of 64 bits");
-  Node x = c.node.arg("self");
-  if (!largest) x = c.m.Unary("NEGATE", x);
+  Node x = c.Arg("self");
+  if (!largest) x = c.m.Unary(IsFloating(x.tensor().dtype) ? "NEGATE" : "BITWISE_NOT", x);
   int64_t axis = 0;
   if (!c.node.integer("dim").has_value() || c.RankOf("self") == 0) {
     int64_t count = 1;
@@ -91,13 +92,11 @@ Node ArgExtreme(FormulaCall& c, bool largest) {
 Node Extreme(FormulaCall& c, bool largest) {
   if (c.index != 0) return ArgExtreme(c, largest);
   std::vector<int64_t> axes = Axes(c);
-  return c.m.Reduce(largest ? "REDUCE_MAX" : "REDUCE_MIN", c.node.arg("self"), axes);
+  return c.m.Reduce(largest ? "REDUCE_MAX" : "REDUCE_MIN", c.Arg("self"), axes);
 }
 Node Largest(FormulaCall& c) { return Extreme(c, true); }
 Node Smallest(FormulaCall& c) { return Extreme(c, false); }
-Node AMinMax(FormulaCall& c) {
-  return c.m.Reduce(c.index == 0 ? "REDUCE_MIN" : "REDUCE_MAX", c.node.arg("self"), Axes(c));
-}
+Node AMinMax(FormulaCall& c) { return c.m.Reduce(c.index == 0 ? "REDUCE_MIN" : "REDUCE_MAX", c.Arg("self"), Axes(c)); }
 
 // Running sums in log2 steps: after step k each element holds 2^k neighbours.
 Node Scan(FormulaCall& c, std::string_view tosa_op, double neutral) {
@@ -166,14 +165,14 @@ constexpr FormulaRow kRows[] = {
     {"aten.all.default", All},
     {"aten.all.dim", All},
     {"aten.all.dims", All},
-    {"aten.amax.default", Largest},
-    {"aten.amin.default", Smallest},
+    {"aten.amax.default", Largest, kMoves},
+    {"aten.amin.default", Smallest, kMoves},
     {"aten.aminmax.default", AMinMax},
     {"aten.any.default", Any},
     {"aten.any.dim", Any},
     {"aten.any.dims", Any},
-    {"aten.argmax.default", [](FormulaCall& c) { return ArgExtreme(c, true); }},
-    {"aten.argmin.default", [](FormulaCall& c) { return ArgExtreme(c, false); }},
+    {"aten.argmax.default", [](FormulaCall& c) { return ArgExtreme(c, true); }, kMoves},
+    {"aten.argmin.default", [](FormulaCall& c) { return ArgExtreme(c, false); }, kMoves},
     {"aten.cosine_similarity.default", CosineSimilarity},
     {"aten.count_nonzero.default", Count},
     {"aten.count_nonzero.dim_IntList", Count},
@@ -184,12 +183,12 @@ constexpr FormulaRow kRows[] = {
     {"aten.linalg_norm.default", AnyNorm},
     {"aten.linalg_vector_norm.default", VectorNorm},
     {"aten.logsumexp.default", LogSumExp},
-    {"aten.max.default", Largest},
-    {"aten.max.dim", Largest},
+    {"aten.max.default", Largest, kMoves},
+    {"aten.max.dim", Largest, kMoves},
     {"aten.mean.default", Mean},
     {"aten.mean.dim", Mean},
-    {"aten.min.default", Smallest},
-    {"aten.min.dim", Smallest},
+    {"aten.min.default", Smallest, kMoves},
+    {"aten.min.dim", Smallest, kMoves},
     {"aten.norm.Scalar", VectorNorm},
     {"aten.norm.ScalarOpt_dim", VectorNorm},
     {"aten.pairwise_distance.default", PairwiseDistance},

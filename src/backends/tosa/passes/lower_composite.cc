@@ -1,13 +1,19 @@
+#include <algorithm>
 #include <optional>
 
 #include "backends/tosa/affine.h"
 #include "backends/tosa/constants.h"
 #include "backends/tosa/formula.h"
+#include "backends/tosa/site.h"
 #include "backends/tosa/tosa_passes.h"
 #include "backends/tosa/tosa_rewrite.h"
+#include "ir/status.h"
 
 namespace tare {
 namespace {
+
+constexpr std::string_view kCasts[] = {"aten._to_copy.default", "aten.to.dtype", "aten.to.dtype_layout",
+                                       "dim_order_ops._to_dim_order_copy.default"};
 
 // Writes ops that TOSA has not, between plain tensors, as formulas of those it has; and those it has where operands
 // are of several dtypes, by casts first.
@@ -17,7 +23,8 @@ namespace {
 // An op with several results is written once per result that is used.
 class LowerComposite final : public TosaTableRewrite<const FormulaRow*> {
  public:
-  explicit LowerComposite(const Context& context) : TosaTableRewrite("lower-composite", context) {
+  explicit LowerComposite(const Context& context)
+      : TosaTableRewrite("lower-composite", context), casts_(FindOps(context, kCasts)) {
     for (const std::span<const FormulaRow> rows :
          {BinaryFormulas(), FunctionFormulas(), IndexFormulas(), MovementFormulas(), PoolFormulas(), ProductFormulas(),
           ReductionFormulas()})
@@ -25,28 +32,54 @@ class LowerComposite final : public TosaTableRewrite<const FormulaRow*> {
   }
 
   absl::Status Rewrite(Node node, Rewriter& rw) const override {
+    const FormulaRow& row = *RowOf(node);
     for (int i = 0; i < node.num_operands(); ++i) {
       const Node operand = node.operand(i);
-      if (!operand.is_tensor() || qdq_.IsDequantize(operand.op()) || !StaticShape(operand.tensor()).has_value())
-        return absl::OkStatus();
+      if (!operand.is_tensor() || !StaticShape(operand.tensor()).has_value()) return absl::OkStatus();
+      if (qdq_.IsDequantize(operand.op()) && (i > 0 || row.input == kPlain)) return absl::OkStatus();
     }
-    const FormulaRow& row = *RowOf(node);
-    if (node.is_tensor()) return Write(row, node, node, 0, rw);
+    if (node.num_operands() == 0) return absl::OkStatus();
+    if (node.is_tensor()) return WriteUsed(row, node, node, 0, rw);
     for (const Node user : node.users()) {
       const std::optional<int64_t> index = user.integer("index");
       if (user.op() != op::getitem || !index.has_value() || !user.is_tensor()) continue;
-      if (const absl::Status status = Write(row, node, user, *index, rw); !status.ok()) return status;
+      TARE_RETURN_IF_ERROR(WriteUsed(row, node, user, *index, rw));
     }
     return absl::OkStatus();
   }
 
  private:
+  // A result of 64-bit integers that are cast to 32 bits is written as what they are cast to.
+  absl::Status WriteUsed(const FormulaRow& row, Node node, Node result, int64_t index, Rewriter& rw) const {
+    if (result.tensor().dtype != DType::kI64) return Write(row, node, result, index, rw);
+    for (const Node user : result.users()) {
+      const bool casts = std::find(casts_.begin(), casts_.end(), user.op()) != casts_.end();
+      if (!casts || user.tensor().dtype != DType::kI32) continue;
+      TARE_RETURN_IF_ERROR(Write(row, node, user, index, rw));
+    }
+    return absl::OkStatus();
+  }
+
   absl::Status Write(const FormulaRow& row, Node node, Node result, int64_t index, Rewriter& rw) const {
     if (!StaticShape(result.tensor()).has_value() || rw.StorageOf(result).mutated) return absl::OkStatus();
     if (result.tensor().dtype == DType::kI64 || IsComplex(result.tensor().dtype)) return absl::OkStatus();
     Emitter emit(rw, ops_, result);
     TensorMath math(emit);
-    FormulaCall call{emit, math, node, result, index};
+    FormulaCall call{emit, math, node, result, index, node.operand(0)};
+    if (row.input == kMoves) {
+      const Node arguments[] = {node.operand(0)};
+      const std::optional<Site> site = SiteOf(qdq_, rw, result, arguments);
+      if (!site.has_value()) return absl::OkStatus();
+      if (site->quantised) {
+        if (!site->inputs[0].q->per_tensor()) return absl::OkStatus();
+        call.first = site->inputs[0].value;
+        const Node moved = row.write(call);
+        if (!emit.ok() || !moved.has_value()) return emit.Finish();
+        const Node shaped = emit.Reshape(moved, emit.ShapeOf(result));
+        if (emit.ok()) FinishMoved(emit, *site, shaped);
+        return emit.Finish();
+      }
+    }
     const Node value = row.write(call);
     if (emit.ok() && value.has_value()) {
       const Node done = call.Done(value);
@@ -54,6 +87,8 @@ class LowerComposite final : public TosaTableRewrite<const FormulaRow*> {
     }
     return emit.Finish();
   }
+
+  std::vector<Op> casts_;
 };
 
 }  // namespace

@@ -10,29 +10,145 @@
 namespace tare {
 namespace {
 
-constexpr std::string_view kCasts[] = {"aten._to_copy.default", "aten.to.dtype", "aten.to.dtype_layout"};
+constexpr std::string_view kCasts[] = {"aten._to_copy.default", "aten.to.dtype", "aten.to.dtype_layout",
+                                       "dim_order_ops._to_dim_order_copy.default"};
 
 // Ops that take 32-bit integers as well as 64-bit ones. What comes out of another is not narrowed, nor what goes in.
 constexpr std::string_view kEither[] = {
-    "aten.__and__.Tensor",     "aten._to_copy.default",   "aten.abs.default",
-    "aten.add.Scalar",         "aten.add.Tensor",         "aten.alias.default",
-    "aten.bitwise_and.Tensor", "aten.bitwise_or.Tensor",  "aten.cat.default",
-    "aten.clamp.default",      "aten.clone.default",      "aten.contiguous.default",
-    "aten.embedding.default",  "aten.eq.Scalar",          "aten.eq.Tensor",
-    "aten.expand.default",     "aten.flatten.using_ints", "aten.gather.default",
-    "aten.ge.Scalar",          "aten.ge.Tensor",          "aten.gt.Scalar",
-    "aten.gt.Tensor",          "aten.index.Tensor",       "aten.index_select.default",
-    "aten.le.Scalar",          "aten.le.Tensor",          "aten.logical_and.default",
-    "aten.lt.Scalar",          "aten.lt.Tensor",          "aten.masked_fill.Scalar",
-    "aten.maximum.default",    "aten.minimum.default",    "aten.mul.Scalar",
-    "aten.mul.Tensor",         "aten.ne.Scalar",          "aten.ne.Tensor",
-    "aten.neg.default",        "aten.permute.default",    "aten.reshape.default",
-    "aten.select.int",         "aten.slice.Tensor",       "aten.squeeze.dim",
-    "aten.squeeze.dims",       "aten.sub.Scalar",         "aten.sub.Tensor",
-    "aten.to.device",          "aten.to.dtype",           "aten.to.dtype_layout",
-    "aten.transpose.int",      "aten.unsqueeze.default",  "aten.view.default",
-    "aten.where.ScalarOther",  "aten.where.self",
+    "dim_order_ops._to_dim_order_copy.default",
+    "aten.__and__.Tensor",
+    "aten.__or__.Tensor",
+    "aten._to_copy.default",
+    "aten._unsafe_view.default",
+    "aten.abs.default",
+    "aten.add.Scalar",
+    "aten.add.Tensor",
+    "aten.alias.default",
+    "aten.alias_copy.default",
+    "aten.amax.default",
+    "aten.amin.default",
+    "aten.bitwise_and.Scalar",
+    "aten.bitwise_and.Tensor",
+    "aten.bitwise_not.default",
+    "aten.bitwise_or.Scalar",
+    "aten.bitwise_or.Tensor",
+    "aten.bitwise_xor.Scalar",
+    "aten.bitwise_xor.Tensor",
+    "aten.broadcast_to.default",
+    "aten.cat.default",
+    "aten.clamp.default",
+    "aten.clamp_max.default",
+    "aten.clamp_min.default",
+    "aten.clone.default",
+    "aten.concat.default",
+    "aten.constant_pad_nd.default",
+    "aten.contiguous.default",
+    "aten.detach.default",
+    "aten.diagonal.default",
+    "aten.div.Scalar_mode",
+    "aten.div.Tensor_mode",
+    "aten.embedding.default",
+    "aten.eq.Scalar",
+    "aten.eq.Tensor",
+    "aten.expand.default",
+    "aten.expand_as.default",
+    "aten.expand_copy.default",
+    "aten.flatten.using_ints",
+    "aten.flip.default",
+    "aten.floor_divide.default",
+    "aten.fmod.Scalar",
+    "aten.fmod.Tensor",
+    "aten.gather.default",
+    "aten.ge.Scalar",
+    "aten.ge.Tensor",
+    "aten.gt.Scalar",
+    "aten.gt.Tensor",
+    "aten.index.Tensor",
+    "aten.index_put.default",
+    "aten.index_select.default",
+    "aten.le.Scalar",
+    "aten.le.Tensor",
+    "aten.logical_and.default",
+    "aten.logical_not.default",
+    "aten.logical_or.default",
+    "aten.logical_xor.default",
+    "aten.lt.Scalar",
+    "aten.lt.Tensor",
+    "aten.masked_fill.Scalar",
+    "aten.masked_fill.Tensor",
+    "aten.max.other",
+    "aten.maximum.default",
+    "aten.meshgrid.indexing",
+    "aten.min.other",
+    "aten.minimum.default",
+    "aten.movedim.int",
+    "aten.mul.Scalar",
+    "aten.mul.Tensor",
+    "aten.narrow.default",
+    "aten.ne.Scalar",
+    "aten.ne.Tensor",
+    "aten.neg.default",
+    "aten.pad.default",
+    "aten.permute.default",
+    "aten.permute_copy.default",
+    "aten.pixel_shuffle.default",
+    "aten.pixel_unshuffle.default",
+    "aten.relu.default",
+    "aten.remainder.Scalar",
+    "aten.remainder.Tensor",
+    "aten.repeat.default",
+    "aten.repeat_interleave.self_int",
+    "aten.reshape.default",
+    "aten.reshape_as.default",
+    "aten.roll.default",
+    "aten.rsub.Scalar",
+    "aten.select.int",
+    "aten.select_copy.int",
+    "aten.select_scatter.default",
+    "aten.sign.default",
+    "aten.slice.Tensor",
+    "aten.slice_copy.Tensor",
+    "aten.slice_scatter.default",
+    "aten.squeeze.default",
+    "aten.squeeze.dim",
+    "aten.squeeze.dims",
+    "aten.squeeze_copy.dim",
+    "aten.squeeze_copy.dims",
+    "aten.stack.default",
+    "aten.sub.Scalar",
+    "aten.sub.Tensor",
+    "aten.swapaxes.default",
+    "aten.t.default",
+    "aten.tile.default",
+    "aten.to.device",
+    "aten.to.dtype",
+    "aten.to.dtype_layout",
+    "aten.transpose.int",
+    "aten.transpose_copy.int",
+    "aten.tril.default",
+    "aten.triu.default",
+    "aten.type_as.default",
+    "aten.unflatten.int",
+    "aten.unfold.default",
+    "aten.unsqueeze.default",
+    "aten.unsqueeze_copy.default",
+    "aten.view.default",
+    "aten.view_as.default",
+    "aten.view_copy.default",
+    "aten.where.Scalar",
+    "aten.where.ScalarOther",
+    "aten.where.ScalarSelf",
+    "aten.where.self",
 };
+
+// Ops that make 64-bit integers of others; lower-composite writes them as 32-bit ones where a cast follows.
+constexpr std::string_view kSources[] = {
+    "aten.argmax.default", "aten.argmin.default", "aten.count_nonzero.default", "aten.count_nonzero.dim_IntList",
+    "aten.cumsum.default", "aten.sum.default",    "aten.sum.dim_IntList",
+};
+
+// Pairs of values and 64-bit places.
+constexpr std::string_view kPairs[] = {"aten.max.dim", "aten.min.dim"};
 
 // Writes 64-bit integers as 32-bit ones, which TOSA has: constants whose values fit, casts to i64, and user inputs,
 // each behind a cast which the edge of the program takes over.
@@ -42,8 +158,13 @@ constexpr std::string_view kEither[] = {
 // What an op computes from them is taken to fit as well. Ops that give i64 whatever they are given stay.
 class NarrowIntegers final : public GraphPass {
  public:
-  explicit NarrowIntegers(const Context& context) : casts_(FindOps(context, kCasts)), copy_(casts_[0]) {
+  explicit NarrowIntegers(const Context& context)
+      : casts_(FindOps(context, kCasts)),
+        sources_(FindOps(context, kSources)),
+        pairs_(FindOps(context, kPairs)),
+        copy_(casts_[0]) {
     for (const Op op : FindOps(context, kEither)) either_.insert(op);
+    either_.insert(sources_.begin(), sources_.end());
   }
   std::string_view name() const override { return "narrow-integers"; }
   std::span<const Op> targets() const override { return {}; }
@@ -67,8 +188,16 @@ class NarrowIntegers final : public GraphPass {
     }
     for (NodeId id = rw.graph().first(); id.has_value(); id = rw.graph().next(id)) {
       const Node node = rw.node(id);
-      if (std::find(casts_.begin(), casts_.end(), node.op()) == casts_.end() || !IsWide(node)) continue;
-      if (!MayNarrow(node, rw)) continue;
+      if (!IsWide(node)) continue;
+      const auto is = [](Node one, const std::vector<Op>& ops) {
+        return std::find(ops.begin(), ops.end(), one.op()) != ops.end();
+      };
+      const bool makes = is(node, sources_) || (node.op() == op::getitem && is(node.operand(0), pairs_));
+      if ((!makes && !is(node, casts_)) || !MayNarrow(node, rw)) continue;
+      if (makes) {
+        TARE_RETURN_IF_ERROR(NarrowSource(node, rw));
+        continue;
+      }
       const AttrValue& dtype = node.attr("dtype");
       if (dtype.kind != AttrKind::kDType) continue;
       TARE_RETURN_IF_ERROR(rw.Amend(node, {{"dtype", AttrValue::OfDType(DType::kI32)}}));
@@ -107,6 +236,15 @@ class NarrowIntegers final : public GraphPass {
     return rw.ReplaceUses(input, narrow);
   }
 
+  absl::Status NarrowSource(Node node, Rewriter& rw) const {
+    const NodeId next = rw.graph().next(node.id());
+    if (!next.has_value() || node.num_uses() == 0) return absl::OkStatus();
+    TARE_ASSIGN_OR_RETURN(
+        const Node narrow,
+        rw.InsertBefore(rw.node(next), copy_, {{"self", node}, {"dtype", AttrValue::OfDType(DType::kI32)}}));
+    return rw.ReplaceUses(node, narrow);
+  }
+
   static absl::Status NarrowConstant(Node input, Rewriter& rw) {
     const Constant* constant = input.constant();
     const auto shape = StaticShape(input.tensor());
@@ -122,7 +260,7 @@ class NarrowIntegers final : public GraphPass {
     return rw.ReplaceUses(input, narrow);
   }
 
-  std::vector<Op> casts_;
+  std::vector<Op> casts_, sources_, pairs_;
   absl::flat_hash_set<Op> either_;
   Op copy_;
 };
