@@ -137,7 +137,7 @@ absl::StatusOr<CommandRun> BestRun(const std::vector<std::string>& args, int rou
   CommandRun best;
   for (int i = 0; i < rounds; ++i) {
     const CommandRun run = RunCommand(args, stack_kb);
-    if (run.status != 0) return InternalError("fails: ", run.status);
+    if (run.status != 0) return absl::InternalError(absl::StrCat("fails: ", run.status));
     const double peak = i == 0 ? run.peak_mb : std::min(run.peak_mb, best.peak_mb);
     if (i == 0 || run.ms < best.ms) best = run;
     best.peak_mb = peak;

@@ -47,7 +47,8 @@ std::string StatsLine(const PassCounters& c) {
   return line;
 }
 
-PassRunner::PassRunner(Rewriter& rw, const RunOptions& options) : rw_(rw), options_(options), clock_ns_(NowNs()) {}
+PassRunner::PassRunner(Rewriter& rw, const RunOptions& options)
+    : rw_(rw), options_(options), leave_(options.leave.begin(), options.leave.end()), clock_ns_(NowNs()) {}
 
 absl::StatusOr<PassStats> PassRunner::Run(const Pass& pass) {
   Rewriter::Impl& impl = rw_.impl();
@@ -94,6 +95,7 @@ absl::Status PassRunner::RunOver(const Pass& pass) {
     for (;;) {
       TARE_ASSIGN_OR_RETURN(const NodeId id, impl.NextVisit());
       if (!id.has_value()) return absl::OkStatus();
+      if (!leave_.empty() && graph.index == 0 && leave_.contains(id)) continue;
       const absl::Status status = pass.rewrite->Rewrite(Node(&rw_, id), rw_);
       if (!status.ok()) return impl.Explain(status, id);
       impl.current = graph;

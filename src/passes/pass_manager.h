@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "passes/pass.h"
 #include "passes/rewriter.h"
@@ -33,6 +34,7 @@ struct RunOptions {
   // Called after each pass that was not skipped. `before` is null unless `keep_before`.
   std::function<absl::Status(const PassStats& stats, const Program& now, const Program* before)> after_pass;
   bool keep_before = false;
+  std::span<const NodeId> leave;  // nodes of main that no RewritePass visits
 };
 
 // An editing session that runs passes one after the other.
@@ -49,6 +51,7 @@ class PassRunner {
   absl::Status Check();
   Rewriter& rw_;
   const RunOptions options_;
+  absl::flat_hash_set<NodeId> leave_;
   int64_t clock_ns_ = 0;  // end of the last pass
 };
 

@@ -4,7 +4,8 @@
     tosa_vela.py TARE NETS [--targets T,…] [--only PART,…] [--keep FOLDER]     NETS: folder with NET/VARIANT.pt2
 
 Vela runs with its default configuration, as it did for NETS/EXECUTORCH.tsv. ExecuTorch's figures are those recorded
-there; for a target that has none, its file for Ethos-U55 (or plain TOSA) is compiled here. Files in parts count the sum
+there; for a target that has none, its file for Ethos-U55 (or plain TOSA) is compiled here, and where ExecuTorch leaves
+ops to the CPU but we do not, its file of the whole network for plain TOSA, if Vela takes it. Files in parts count the sum
 of their cycles and the largest SRAM. Exit 1 when Vela refuses a file or needs more cycles or SRAM for ours. MACs are
 Vela's and, in brackets, those that `tare lower` counts.
 """
@@ -45,21 +46,25 @@ def recorded(nets):
         for row in csv.DictReader((line for line in file if not line.startswith("#")), delimiter="\t"):
             if row["vela_cycles"]:
                 parts = zip(*(row[k].split() for k in ("vela_cycles", "vela_sram_kib", "vela_macs")))
-                rows[row["net"], row["variant"], row["target"]] = sums([[float(c), float(s), int(m)] for c, s, m in parts])
+                figures = sums([[float(c), float(s), int(m)] for c, s, m in parts])
+                rows[row["net"], row["variant"], row["target"]] = figures, "aten." in row["outside"]
     return rows
 
 
-def theirs(known, folder, variant, target):
-    found = known.get((os.path.basename(folder), variant, target))
-    if found:
-        return found
-    kinds = ["tosa-1.0_int", "tosa-1.0_int_int16"] if "u85" in target else [
-        "ethos-u55-128", "tosa-1.0_int", "tosa-1.0_int_int16"]
+def theirs(known, folder, variant, target, whole):
+    """Figures for ExecuTorch's files, and whether they hold the whole network."""
+    figures, partial = known.get((os.path.basename(folder), variant, target), (None, True))
+    if figures and not (whole and partial):
+        return figures, not partial
+    kinds = ["tosa-1.0_int", "tosa-1.0_int_int16"]
+    if "u85" not in target and not figures:
+        kinds = ["ethos-u55-128"] + kinds
     for kind in kinds:
         files = glob.glob(f"{folder}/{variant}.{kind}.tosa") or glob.glob(f"{folder}/{variant}.{kind}.[0-9].tosa")
-        if files:
-            return sums([compiled(f, target) for f in sorted(files)])
-    return None
+        found = sums([compiled(f, target) for f in sorted(files)]) if files else None
+        if isinstance(found, list) or (found and not figures):
+            return found, kind != "ethos-u55-128" or len(files) == 1
+    return figures, not partial
 
 
 def ours(tare, program, target, folder):
@@ -90,7 +95,7 @@ def main():
         for target in options.targets.split(","):
             with tempfile.TemporaryDirectory() as scratch:
                 mine, macs, outside = ours(options.tare, program, target, scratch)
-            other = theirs(known, folder, variant, target)
+            other, other_whole = theirs(known, folder, variant, target, outside == 0)
             text = f"{os.path.basename(folder):20} {variant:6} {target:14} outside {outside} "
             if isinstance(mine, str):
                 bad = not isinstance(other, str) and other is not None
@@ -100,7 +105,7 @@ def main():
             if isinstance(other, list):
                 bad = mine[0] > other[0] or mine[1] > max(other[1], 1) + 0.5  # theirs is recorded in whole KiB
                 text += f"cycles {mine[0]:.0f}/{other[0]:.0f} ({mine[0] / other[0]:.3f})  SRAM {mine[1]:.1f}/{other[1]:.1f}  "
-                text += f"MACs {mine[2]}/{other[2]}"
+                text += f"MACs {mine[2]}/{other[2]}{'' if other_whole else ', theirs in parts'}"
             else:
                 bad = False
                 text += f"cycles {mine[0]:.0f}  SRAM {mine[1]:.1f}  MACs {mine[2]}  theirs: {other or 'none'}"

@@ -1,27 +1,27 @@
 #include "backends/tosa/lower.h"
 
 #include <algorithm>
+#include <map>
 
+#include "backends/tosa/affine.h"
 #include "backends/tosa/boundary.h"
 #include "backends/tosa/constraints.h"
 #include "backends/tosa/integer_edge.h"
+#include "backends/tosa/origins.h"
 #include "backends/tosa/pass_list.h"
+#include "ir/context.h"
 #include "ir/status.h"
 #include "meta/infer.h"
 #include "passes/pipeline.h"
 
 namespace tare {
 
-absl::StatusOr<LowerResult> LowerToTosa(Program& program, const TosaTarget& target, const RunOptions& options) {
-  const PipelineText* text = nullptr;
-  for (const PipelineText& row : BuiltinPipelines())
-    if (row.name == target.pipeline) text = &row;
-  if (text == nullptr)
-    return UnimplementedError("target_c2", "target ", target.name, " needs the pipeline ", target.pipeline,
-                              ", which does not exist yet");
-  TARE_ASSIGN_OR_RETURN(const Pipeline pipeline, ParsePipeline(*program.context, AllPasses(), text->name, text->text));
-  DropAsserts(program);
-  TARE_RETURN_IF_ERROR(MoveBoundary(program));
+namespace {
+
+constexpr int kMaxRounds = 4;  // of looking for nodes that have to stay
+
+absl::StatusOr<LowerResult> LowerOnce(Program& program, const TosaTarget& target, const Pipeline& pipeline,
+                                      const RunOptions& options) {
   InferrerOptions infer;
   infer.facts = program.facts;
   infer.spec = target.spec;
@@ -40,6 +40,72 @@ absl::StatusOr<LowerResult> LowerToTosa(Program& program, const TosaTarget& targ
   const Graph& graph = program.main();
   std::stable_sort(result.outside.begin(), result.outside.end(),
                    [&](const Outside& a, const Outside& b) { return graph.Before(a.node, b.node); });
+  return result;
+}
+
+bool IsTosa(const Program& program, NodeId node) {
+  return program.context->ops.Name(program.main().op(node)).starts_with("tosa.");
+}
+
+// Nodes whose lowering the target does not run, with its reason; to be left as they are.
+using Stays = std::map<uint32_t, Outside>;  // by node index
+
+// What the TOSA left outside comes from. True when there is some that was not known.
+absl::StatusOr<bool> FindStays(Program start, const TosaTarget& target, const Pipeline& pipeline,
+                               const RunOptions& options, Stays& stays) {
+  const OpTable& ops = start.context->ops;
+  const QdqOps qdq(*start.context);
+  const Graph before = start.main();
+  const Origins origins(start);
+  TARE_ASSIGN_OR_RETURN(const LowerResult result, LowerOnce(start, target, pipeline, options));
+  bool found = false;
+  for (const Outside& row : result.outside) {
+    if (!IsTosa(start, row.node)) continue;
+    const NodeId origin = origins.Of(start, row.node);
+    if (!origin.has_value() || !before.Contains(origin) || before.op(origin) == op::placeholder) continue;
+    const Op op = before.op(origin);
+    if (ops.Name(op).starts_with("tosa.") || qdq.IsQuantize(op) || qdq.IsDequantize(op)) continue;
+    found |= stays.try_emplace(origin.index, Outside{origin, row.check_id, row.why, row.remedy}).second;
+  }
+  return found;
+}
+
+}  // namespace
+
+absl::StatusOr<LowerResult> LowerToTosa(Program& program, const TosaTarget& target, const RunOptions& options) {
+  const PipelineText* text = nullptr;
+  for (const PipelineText& row : BuiltinPipelines())
+    if (row.name == target.pipeline) text = &row;
+  if (text == nullptr)
+    return UnimplementedError("target_c2", "target ", target.name, " needs the pipeline ", target.pipeline,
+                              ", which does not exist yet");
+  TARE_ASSIGN_OR_RETURN(const Pipeline pipeline, ParsePipeline(*program.context, AllPasses(), text->name, text->text));
+  DropAsserts(program);
+  TARE_RETURN_IF_ERROR(MoveBoundary(program));
+  const Program start = program;
+  absl::StatusOr<LowerResult> result = LowerOnce(program, target, pipeline, options);
+  Stays stays;
+  for (int round = 0; round < kMaxRounds && result.ok(); ++round) {
+    const auto is_tosa = [&](const Outside& row) { return IsTosa(program, row.node); };
+    if (std::none_of(result->outside.begin(), result->outside.end(), is_tosa)) break;
+    std::vector<NodeId> leave;
+    for (const auto& [index, row] : stays) leave.push_back(row.node);
+    RunOptions probing;
+    probing.leave = leave;
+    TARE_ASSIGN_OR_RETURN(const bool found, FindStays(start, target, pipeline, probing, stays));
+    if (!found) break;
+    leave.clear();
+    for (const auto& [index, row] : stays) leave.push_back(row.node);
+    RunOptions leaving = options;
+    leaving.leave = leave;
+    program = start;
+    result = LowerOnce(program, target, pipeline, leaving);
+  }
+  if (!result.ok()) return result;
+  for (Outside& row : result->outside) {
+    const auto stay = stays.find(row.node.index);
+    if (stay != stays.end()) row = stay->second;
+  }
   return result;
 }
 

@@ -18,8 +18,9 @@ struct LowerResult {
   std::vector<Outside> outside;  // nodes the target does not run, in program order; empty = the whole program fits
 };
 
-// Lowers the main graph of `program` in place. Nodes that cannot be lowered stay and are listed with a reason; an error
-// leaves the program as it was before the pass that failed. The spec becomes an entry of Program::verifiers.
+// Lowers the main graph of `program` in place. Nodes that cannot be lowered, and those whose TOSA the accelerator does
+// not run, stay as they are and are listed with a reason; an error leaves the program as it was before the pass that
+// failed. The spec becomes an entry of Program::verifiers.
 absl::StatusOr<LowerResult> LowerToTosa(Program& program, const TosaTarget& target, const RunOptions& options = {});
 
 }  // namespace tare

@@ -45,6 +45,7 @@ constexpr PassRow kTosaPasses[] = {
     {"merge-duplicates", "Merges nodes with the same op and arguments.", MakeMergeDuplicates},
     {"move-qdq", "Moves integers rather than the reals they stand for.", MakeMoveQdq},
     {"narrow-integers", "Writes 64-bit integers as 32-bit ones where they fit.", MakeNarrowIntegers},
+    {"narrow-movement", "Moves elements where they have the fewest bits.", MakeNarrowMovement},
     {"narrow-transposes", "Gives TRANSPOSE of more than four dims as few as say what it moves.", MakeNarrowTransposes},
     {"propagate-layout", "Moves whole regions into the order of dims that needs the fewest transpositions.",
      MakePropagateLayout},

@@ -44,6 +44,7 @@ absl::StatusOr<Pass> MakeNarrowIntegers(Context& context, const PassOptions& opt
 absl::StatusOr<Pass> MakeFoldConstants(Context& context, const PassOptions& options);
 absl::StatusOr<Pass> MakeFuseRescales(Context& context, const PassOptions& options);
 absl::StatusOr<Pass> MakeMergeDuplicates(Context& context, const PassOptions& options);
+absl::StatusOr<Pass> MakeNarrowMovement(Context& context, const PassOptions& options);
 absl::StatusOr<Pass> MakeNarrowTransposes(Context& context, const PassOptions& options);
 absl::StatusOr<Pass> MakePropagateLayout(Context& context, const PassOptions& options);
 absl::StatusOr<Pass> MakeSimplifyMovement(Context& context, const PassOptions& options);

@@ -1,11 +1,17 @@
 // Whole programs to TOSA: what is left, in which ops, with which edge.
 #include "backends/tosa/lower.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <numeric>
+#include <random>
+#include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "backends/tosa/factors.h"
 #include "backends/tosa/partition.h"
 #include "backends/tosa/summary.h"
+#include "backends/tosa/write.h"
 #include "doctest/doctest.h"
 #include "formats/program_file.h"
 #include "ir/text.h"
@@ -145,7 +151,11 @@ TEST_CASE("what Ethos-U55 cannot run is named") {
   %q = quantized_decomposed.quantize_per_tensor.default(%y, scale=0.5, zero_point=-3, quant_min=-128, quant_max=127, dtype=i8) : i8[1,2,8,8]
   return %q
 })";
-  CHECK_EQ(OutsideOf(kResize, "ethos-u55-128"), "ethos_u_c8 tosa.RESIZE.default\n");
+  // The op stays with the conversions around it, rather than its lowering without them.
+  CHECK_EQ(OutsideOf(kResize, "ethos-u55-128"),
+           "tosa_legal_c9 quantized_decomposed.dequantize_per_tensor.default\n"
+           "ethos_u_c8 aten.upsample_bilinear2d.vec\n"
+           "tosa_legal_c9 quantized_decomposed.quantize_per_tensor.default\n");
   CHECK_EQ(OutsideOf(kResize, "ethos-u85-256"), "");
 }
 
@@ -175,6 +185,80 @@ TEST_CASE("regions do not depend on their own results") {
   const Region rest = RestOf(*program, regions);
   CHECK_EQ(rest.nodes.size(), 1);
   CHECK_EQ(rest.inputs.size(), 1);
+}
+
+TEST_CASE("the bytes of a lowering depend on program and target alone, whatever thread does it") {
+  const std::string file = absl::StrCat(std::getenv("TARE_SOURCE_ROOT"), "/tests/data/nets/ds_cnn/int8.pt2");
+  const std::unique_ptr<Context> shared_context = MakeContext();
+  std::vector<std::string> written(6);
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < written.size(); ++i) {
+    threads.emplace_back([&, i] {
+      const std::unique_ptr<Context> own_context = MakeContext();
+      Context& context = i % 2 == 0 ? *shared_context : *own_context;
+      Program program = ReadProgramFile(context, file).value();
+      if (LowerToTosa(program, FindTosaTarget("ethos-u55-128").value()).ok()) written[i] = WriteTosa(program).value();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK_GT(written[0].size(), 1000);
+  for (const std::string& one : written) CHECK(one == written[0]);
+}
+
+// Where each element of the source comes to lie: the slow twin of Factors.
+std::vector<int64_t> Transposed(const std::vector<int64_t>& elements, const std::vector<int64_t>& shape,
+                                const std::vector<int64_t>& perms) {
+  std::vector<int64_t> strides(shape.size(), 1), moved;
+  for (size_t i = shape.size(); i-- > 1;) strides[i - 1] = strides[i] * shape[i];
+  std::vector<int64_t> index(shape.size(), 0);
+  for (size_t n = 0; n < elements.size(); ++n) {
+    int64_t at = 0;
+    for (size_t i = 0; i < perms.size(); ++i) at += index[i] * strides[perms[i]];
+    moved.push_back(elements[at]);
+    for (size_t i = perms.size(); i-- > 0;) {
+      if (++index[i] < shape[perms[i]]) break;
+      index[i] = 0;
+    }
+  }
+  return moved;
+}
+
+TEST_CASE("chains of reshapes and transpositions are followed in shared dims") {
+  std::mt19937 random(1);
+  const std::vector<int64_t> shapes[] = {{2, 3, 4}, {24},         {6, 4}, {4, 1, 6},
+                                         {2, 12},   {3, 2, 2, 2}, {8, 3}, {1, 4, 3, 2, 1}};
+  int followed = 0;
+  for (int round = 0; round < 600; ++round) {
+    std::vector<int64_t> shape = shapes[random() % std::size(shapes)], elements(24);
+    std::iota(elements.begin(), elements.end(), 0);
+    Factors factors(shape);
+    bool fine = true;
+    for (int step = 0; step < 5 && fine; ++step) {
+      if (random() % 2 == 0) {
+        shape = shapes[random() % std::size(shapes)];
+        fine = factors.Reshape(shape);
+        continue;
+      }
+      std::vector<int64_t> perms(shape.size()), next;
+      std::iota(perms.begin(), perms.end(), 0);
+      std::shuffle(perms.begin(), perms.end(), random);
+      factors.Transpose(perms);
+      elements = Transposed(elements, shape, perms);
+      for (const int64_t axis : perms) next.push_back(shape[axis]);
+      shape = next;
+    }
+    if (!fine) continue;
+    ++followed;
+    const Movement movement = factors.Narrowest();
+    std::vector<int64_t> source(24);
+    std::iota(source.begin(), source.end(), 0);
+    CHECK(Transposed(source, movement.extents, movement.perms) == elements);
+  }
+  CHECK_GT(followed, 100);
+  Factors odd(std::vector<int64_t>{6, 4});
+  CHECK_FALSE(odd.Reshape(std::vector<int64_t>{4, 6}));
+  CHECK_FALSE(odd.Reshape(std::vector<int64_t>{6, 4, 2}));
+  CHECK_FALSE(odd.Reshape(std::vector<int64_t>{0, 4}));
 }
 
 TEST_CASE("targets by name") {

@@ -1,6 +1,13 @@
 // What the writer makes of programs, and what it refuses.
 #include "backends/tosa/write.h"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
 #include "absl/container/flat_hash_set.h"
 #include "backends/tosa/tosa_generated.h"
 #include "tosa_fixture.h"
@@ -177,6 +184,39 @@ TEST_CASE("constants that are views are written as their elements") {
   CHECK_EQ(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()), "\1\4\2\5\3\6");
   program->constants[0].payload = PayloadOf(std::string(6, '\0'));
   CHECK_EQ(CheckIdOf(WriteTosa(*program).status()), "tosa_const_c3");
+}
+
+TEST_CASE("a file that cannot be written whole leaves nothing, and an old one as it was") {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::temp_directory_path() / ("tare_tosa_write_" + std::to_string(getpid()));
+  fs::create_directories(folder);
+  std::ofstream(folder / "old.tosa") << "old";
+  const auto context = MakeContext();
+  const absl::StatusOr<Program> program = ParseFilled(*context,
+                                                      "graph main(%x: i32[4096], %w: i32[4096] = constant \"w\") {\n"
+                                                      "  %v = tosa.ADD.default(%x, %w) : i32[4096]\n"
+                                                      "  return %v\n}\n");
+  REQUIRE_MESSAGE(program.ok(), program.status().message());
+  // A full disk, as far as this process can tell.
+  rlimit before{};
+  REQUIRE_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto old_handler = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit small = before;
+  small.rlim_cur = 4096;
+  REQUIRE_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  const absl::Status no_room = WriteTosaFile(*program, (folder / "old.tosa").string());
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, old_handler);
+  CHECK_FALSE(no_room.ok());
+  CHECK_FALSE(WriteTosaFile(*program, (folder / "none" / "new.tosa").string()).ok());
+  std::ifstream old(folder / "old.tosa");
+  std::string text;
+  old >> text;
+  CHECK_EQ(text, "old");
+  CHECK_EQ(std::distance(fs::directory_iterator(folder), fs::directory_iterator()), 1);
+  CHECK(WriteTosaFile(*program, (folder / "old.tosa").string()).ok());
+  CHECK_GT(fs::file_size(folder / "old.tosa"), 4096 * 4);
+  fs::remove_all(folder);
 }
 
 }  // namespace tare

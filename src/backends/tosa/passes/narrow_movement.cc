@@ -1,0 +1,101 @@
+#include <algorithm>
+#include <string_view>
+
+#include "backends/tosa/tosa_ops.h"
+#include "backends/tosa/tosa_passes.h"
+#include "ir/context.h"
+#include "ir/status.h"
+
+namespace tare {
+namespace {
+
+// Moves elements where they have the fewest bits.
+//
+//   TRANSPOSE(RESCALE(%x : i8, i32), p)           =>  RESCALE(TRANSPOSE(%x, p), i32)
+//   RESCALE(TRANSPOSE(%x : i32, p), i8)           =>  TRANSPOSE(RESCALE(%x, i8), p)
+//   RESHAPE(RESCALE(%x : i32[1,96,96,1], i8), s)  =>  RESCALE(RESHAPE(%x, s), i8)     when s ends in more than 1
+//
+// CAST as RESCALE; only where the inner one has no other user and the scale is one of the whole tensor. Reshapes move
+// nothing and go first only to widen the last dim, by which accelerators work.
+class NarrowMovement final : public RewritePass {
+ public:
+  explicit NarrowMovement(const Context& context) {
+    const auto add = [&](std::string_view name, std::vector<Op>& ops) {
+      if (const Op op = TosaOps::Find(context, name); op.has_value()) {
+        ops.push_back(op);
+        targets_.push_back(op);
+      }
+    };
+    for (const std::string_view name : {"REVERSE", "SLICE", "TILE", "TRANSPOSE"}) add(name, movements_);
+    for (const std::string_view name : {"CAST", "RESCALE"}) add(name, conversions_);
+    add("RESHAPE", reshape_);
+    if (targets_.empty()) targets_.push_back(Op{});
+  }
+  std::string_view name() const override { return "narrow-movement"; }
+  std::span<const Op> targets() const override { return targets_; }
+
+  absl::Status Rewrite(Node node, Rewriter& rw) const override {
+    const Node inner = node.operand(0);
+    if (inner.num_operands() == 0 || inner.num_uses() != 1 || !inner.is_tensor()) return absl::OkStatus();
+    if (Is(reshape_, node)) {
+      if (!IsConversion(inner) || LastExtent(inner) != 1 || LastExtent(node) <= 1) return absl::OkStatus();
+      return Swap(node, inner, rw, inner.operand(0).quant());
+    }
+    const bool moves_first = Is(movements_, inner) && IsConversion(node);
+    if (!moves_first && !(Is(movements_, node) && IsConversion(inner))) return absl::OkStatus();
+    // What a movement moves now, and what it would.
+    const Node source = inner.operand(0);
+    const int now = BitsOf(inner.tensor().dtype);
+    const int then = moves_first ? BitsOf(node.tensor().dtype) : BitsOf(source.tensor().dtype);
+    if (then >= now) return absl::OkStatus();
+    return Swap(node, inner, rw, moves_first ? node.quant() : source.quant());
+  }
+
+ private:
+  // node(inner(x)) as inner(node(x)); `quant` is what the integers of the new inner one mean.
+  static absl::Status Swap(Node node, Node inner, Rewriter& rw, QuantId quant) {
+    TARE_ASSIGN_OR_RETURN(const Node first,
+                          rw.InsertBefore(node, node.op(), ArgList(ArgsOn(rw, node, inner.operand(0))), node.name()));
+    rw.SetQuant(first, rw.context().quants.Get(quant));
+    return rw.Redefine(node, inner.op(), ArgList(ArgsOn(rw, inner, first)));
+  }
+
+  static int64_t LastExtent(Node node) {
+    const std::span<const Dim> shape = node.tensor().shape;
+    return shape.empty() || !shape.back().is_static() ? 0 : shape.back().value();
+  }
+
+  static bool Is(const std::vector<Op>& ops, Node node) {
+    return std::find(ops.begin(), ops.end(), node.op()) != ops.end();
+  }
+
+  bool IsConversion(Node node) const {
+    if (!Is(conversions_, node)) return false;
+    const AttrValue& scale = node.attr("scale");
+    if (scale.kind == AttrKind::kList) return scale.items().size() == 1;
+    return scale.kind != AttrKind::kInts || scale.ints().size() == 1;
+  }
+
+  // The arguments of `node` with its one tensor replaced; shapes of constants stay nodes.
+  static std::vector<ArgInit> ArgsOn(Rewriter& rw, Node node, Node source) {
+    std::vector<ArgInit> args;
+    for (const NamedAttr& attr : rw.context().attrs.Get(rw.graph().attrs(node.id()))) {
+      if (attr.value.kind != AttrKind::kOperand) {
+        args.emplace_back(attr.name, attr.value);
+      } else {
+        args.emplace_back(attr.name, node.arg(attr.name) == node.operand(0) ? source : node.arg(attr.name));
+      }
+    }
+    return args;
+  }
+
+  std::vector<Op> movements_, conversions_, reshape_, targets_;
+};
+
+}  // namespace
+
+absl::StatusOr<Pass> MakeNarrowMovement(Context& context, const PassOptions& options) {
+  return MakeRewrite<NarrowMovement>(context, options);
+}
+
+}  // namespace tare
