@@ -21,6 +21,17 @@ Node FormulaCall::In(std::string_view name, std::optional<DType> wanted) const {
   return emit.Scalar("number", to, result.tensor().shape.size(), *number);
 }
 
+Node FormulaCall::Done(Node value) const {
+  value = m.Convert(value, dtype());
+  const std::vector<int64_t> shape = emit.ShapeOf(result);
+  if (!emit.ok()) return Node();
+  // The FP profile alone does not reshape integers; places are small enough for f32.
+  const bool as_float = dtype() == DType::kI32 && emit.ShapeOf(value) != shape &&
+                        !emit.rewriter().Infer(emit.ops().reshape, {{"input1", value}, {"shape", shape}}).ok();
+  if (!as_float || value.op() != emit.ops().argmax) return emit.Reshape(value, shape);
+  return emit.Cast(emit.Reshape(emit.Cast(value, DType::kF32), shape), DType::kI32);
+}
+
 int64_t FormulaCall::Axis(std::string_view name, size_t rank) const {
   const std::optional<int64_t> axis = node.integer(name);
   const auto extent = static_cast<int64_t>(rank);

@@ -35,7 +35,7 @@ struct FormulaCall {
   // An axis argument from 0; refuses one that is not constant or not there.
   int64_t Axis(std::string_view name, size_t rank) const;
   // In the dtype and shape of the result.
-  Node Done(Node value) const { return emit.Reshape(m.Convert(value, dtype()), emit.ShapeOf(result)); }
+  Node Done(Node value) const;
   Node Refuse(std::string_view why) const {
     emit.Refuse("tosa_lower_c9", why);
     return Node();

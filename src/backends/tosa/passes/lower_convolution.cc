@@ -132,7 +132,9 @@ class LowerConvolution final : public TosaRewrite {
       if (emit.ok()) shape.insert(shape.begin() + 2, 1);
       weight = emit.Reshape(weight, shape);
     }
-    if (c.transposed) return emit.Transpose(weight, std::vector<int64_t>{1, 2, 3, 0});
+    if (c.transposed)
+      return emit.Transpose(weight,
+                            c.axes() == 3 ? std::vector<int64_t>{1, 2, 3, 4, 0} : std::vector<int64_t>{1, 2, 3, 0});
     if (!IsDepthwise(c)) return emit.Transpose(weight, ToChannelsLast(std::max<size_t>(c.axes(), 2) + 2));
     const Node turned = emit.Transpose(weight, std::vector<int64_t>{2, 3, 0, 1});
     std::vector<int64_t> shape = emit.ShapeOf(turned);
@@ -150,18 +152,9 @@ class LowerConvolution final : public TosaRewrite {
       for (std::vector<int64_t>* list : {&c.before, &c.output_padding}) list->insert(list->begin(), 0);
     }
     if (c.transposed) {
-      for (const int64_t dilation : c.dilation)
-        if (dilation != 1) emit.Refuse("tosa_lower_c3", "a transposed convolution cannot be dilated");
-      if (c.axes() != 2) emit.Refuse("tosa_lower_c3", "a transposed convolution has one or two spatial axes");
-      if (!emit.ok()) return Node();
-      std::vector<int64_t> out_pad;
-      for (size_t i = 0; i < 2; ++i) {
-        out_pad.push_back(-c.before[i]);
-        out_pad.push_back(c.output_padding[i] - c.before[i]);
-      }
-      return emit.Insert(
-          ops_.transpose_conv2d,
-          {{"input", x}, {"weight", weight}, {"bias", bias}, {"out_pad", out_pad}, {"stride", c.stride}});
+      for (size_t i = 0; i < c.axes() && emit.ok(); ++i) weight = Spread(emit, weight, 1 + i, c.dilation[i]);
+      for (size_t i = 0; i < c.axes(); ++i) c.kernel[i] = (c.kernel[i] - 1) * c.dilation[i] + 1;
+      return c.axes() == 3 ? ConvolveSpread(emit, c, x, weight, bias) : Transposed(emit, c, x, weight, bias);
     }
     std::vector<WindowAxis> axes;
     for (size_t i = 0; i < c.axes(); ++i)
@@ -177,6 +170,61 @@ class LowerConvolution final : public TosaRewrite {
                             {"stride", c.stride},
                             {"pad", PadsOf(axes)},
                             {dilation, c.dilation}});
+  }
+
+  // TRANSPOSE_CONV2D takes less than the kernel off each end; the rest is cut off.
+  Node Transposed(Emitter& emit, const Convolution& c, Node x, Node weight, Node bias) const {
+    std::vector<int64_t> out_pad, start = {0, 0, 0, 0}, size = {c.batch, c.out[0], c.out[1], c.out_channels};
+    for (size_t i = 0; i < 2; ++i) {
+      const int64_t ends[] = {-c.before[i], c.output_padding[i] - c.before[i]};
+      for (const int64_t end : ends) out_pad.push_back(std::max(end, 1 - c.kernel[i]));
+      start[1 + i] = out_pad[2 * i] - ends[0];
+    }
+    const Node made =
+        emit.Insert(ops_.transpose_conv2d,
+                    {{"input", x}, {"weight", weight}, {"bias", bias}, {"out_pad", out_pad}, {"stride", c.stride}});
+    return emit.Slice(made, start, size);
+  }
+
+  // `x` with step - 1 zeros between the elements of `axis`.
+  Node Spread(Emitter& emit, Node x, size_t axis, int64_t step) const {
+    std::vector<int64_t> shape = emit.ShapeOf(x);
+    if (!emit.ok() || step == 1 || shape[axis] == 1) return x;
+    const int64_t extent = shape[axis];
+    // Dims before the axis and those behind it are one each: TOSA has no more than six.
+    int64_t before = 1, after = 1;
+    for (size_t i = 0; i < shape.size(); ++i)
+      if (i != axis) (i < axis ? before : after) *= shape[i];
+    x = emit.Reshape(x, std::vector<int64_t>{before, extent, 1, after});
+    if (!emit.ok()) return Node();
+    const AttrValue zero = IsFloating(x.tensor().dtype) ? AttrValue::Float(0) : AttrValue::Int(0);
+    x = emit.Insert(ops_.pad,
+                    {{"input1", x}, {"padding", std::vector<int64_t>{0, 0, 0, 0, 0, step - 1, 0, 0}}, {"value", zero}});
+    x = emit.Reshape(x, std::vector<int64_t>{before, extent * step, after});
+    shape[axis] = extent * step - (step - 1);
+    x = emit.Slice(x, std::vector<int64_t>{0, 0, 0}, std::vector<int64_t>{before, shape[axis], after});
+    return emit.Reshape(x, shape);
+  }
+
+  // Three axes: a convolution of the spread input with the reversed kernel.
+  Node ConvolveSpread(Emitter& emit, const Convolution& c, Node x, Node weight, Node bias) const {
+    std::vector<int64_t> pad, start(5, 0), size;
+    for (size_t i = 0; i < 3; ++i) {
+      x = Spread(emit, x, 1 + i, c.stride[i]);
+      if (!emit.ok()) return Node();
+      weight = emit.Insert(ops_.reverse, {{"input1", weight}, {"axis", static_cast<int64_t>(1 + i)}});
+      const int64_t ends[] = {c.kernel[i] - 1 - c.before[i], c.kernel[i] - 1 - c.before[i] + c.output_padding[i]};
+      for (const int64_t end : ends) pad.push_back(std::max<int64_t>(end, 0));
+      start[1 + i] = std::max<int64_t>(-ends[0], 0);
+    }
+    const Node made = emit.Insert(ops_.conv3d, {{"input", x},
+                                                {"weight", weight},
+                                                {"bias", bias},
+                                                {"stride", std::vector<int64_t>{1, 1, 1}},
+                                                {"pad", pad},
+                                                {"dilation", std::vector<int64_t>{1, 1, 1}}});
+    size = {c.batch, c.out[0], c.out[1], c.out[2], c.out_channels};
+    return emit.Slice(made, start, size);
   }
 
   // Channels [first, first + count) of `axis`.
@@ -219,6 +267,8 @@ class LowerConvolution final : public TosaRewrite {
   }
 
   void Lower(Emitter& emit, const Convolution& c, const Site& site, Node node) const {
+    if (site.quantised && c.transposed && c.axes() == 3)
+      emit.Refuse("tosa_lower_c3", "a quantised transposed convolution has one or two spatial axes");
     if (site.quantised && c.transposed && c.groups > 1 && !site.inputs[1].q->per_tensor())
       emit.Refuse("tosa_lower_c3", "a grouped transposed convolution needs a weight quantised per tensor");
     const Node sum = Accumulate(emit, c, site);
