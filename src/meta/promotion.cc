@@ -223,8 +223,11 @@ bool CanCast(DType from, DType to) { return CategoryOf(from) <= CategoryOf(to); 
 absl::StatusOr<DType> ResultType(RuleContext& rc, std::span<const Value> operands) {
   DTypeCategory highest = DTypeCategory::kBool;
   for (const Value& operand : operands) {
-    if (const std::optional<DTypeCategory> category = CategoryOfOperand(operand))
-      highest = std::max(highest, *category);
+    const std::optional<DTypeCategory> category = CategoryOfOperand(operand);
+    if (!category && !operand.is_none()) {
+      return InvalidError("rule_args_c1", "expected tensors, dtypes or numbers, found ", rc.Print(operand));
+    }
+    if (category) highest = std::max(highest, *category);
   }
   if (highest == DTypeCategory::kBool) return DType::kBool;
   std::optional<DType> with_dims, without_dims;

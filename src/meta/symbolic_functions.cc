@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string_view>
 
@@ -81,6 +82,36 @@ bool IsZero(const SymStore& syms, ExprId expr) {
          (kind == ExprKind::kFloatConst && syms.float_value(expr) == 0);
 }
 
+bool IsIntConst(const SymStore& syms, ExprId expr) {
+  return expr.has_value() && syms.kind(expr) == ExprKind::kIntConst;
+}
+
+// Where functions of module math have no value: below `least`, from `most` on where that is not infinite,
+// and at `least` itself where it is excluded.
+struct Domain {
+  std::string_view name;
+  double least, most;
+  bool least_excluded;
+};
+constexpr double kNoBound = std::numeric_limits<double>::infinity();
+constexpr Domain kDomains[] = {
+    {"sqrt", 0, kNoBound, false}, {"asin", -1, 1, false},      {"acos", -1, 1, false},
+    {"log", 0, kNoBound, true},   {"log2", 0, kNoBound, true},
+};
+
+absl::Status CheckDomain(RuleContext& rc, std::string_view name, ExprId x) {
+  SymStore& syms = rc.syms();
+  if (!x.has_value()) return absl::OkStatus();
+  for (const Domain& domain : kDomains) {
+    if (domain.name != name) continue;
+    const ExprId least = syms.Float(domain.least), most = syms.Float(domain.most);
+    const bool below = rc.Known(syms.Make(domain.least_excluded ? ExprKind::kLe : ExprKind::kLt, std::array{x, least}));
+    const bool above = domain.most != kNoBound && rc.Known(syms.Make(ExprKind::kLt, std::array{most, x}));
+    if (below || above) return InvalidError("symbolic_c5", name, " is not defined ", below ? "so low" : "so high");
+  }
+  return absl::OkStatus();
+}
+
 struct Operation {
   std::string_view name;
   size_t arity;
@@ -151,6 +182,10 @@ absl::StatusOr<Value> Symbolic(RuleContext& rc, std::span<const Value> values) {
   for (size_t i = 0; i < count; ++i) {
     if (!bools) operands[i] = ToNumber(syms, operands[i]);
     if (!operands[i].has_value()) return ValueOf(syms, operands[i]);
+    if (bools && count == 2 && IsIntConst(syms, operands[0]) && IsIntConst(syms, operands[1])) {
+      const int64_t a = syms.int_value(operands[0]), b = syms.int_value(operands[1]);
+      return Value::Int(syms.Int(name == "and" ? a & b : a | b));
+    }
     if (bools && syms.type(operands[i]) != ExprType::kBool) {
       return UnimplementedError("symbolic_c4", name, " of numbers bit by bit");
     }
@@ -162,6 +197,7 @@ absl::StatusOr<Value> Symbolic(RuleContext& rc, std::span<const Value> values) {
   for (size_t i = 0; i < count && floats; ++i) operands[i] = ToFloat(syms, operands[i]);
   if (operation->kind == ExprKind::kToFloat) return ValueOf(syms, operands[0]);
   if (operation->operands == Operation::kSwapped) std::swap(operands[0], operands[1]);
+  TARE_RETURN_IF_ERROR(CheckDomain(rc, name, operands[0]));
   const bool divides = operation->kind == ExprKind::kFloorDiv || operation->kind == ExprKind::kMod ||
                        operation->kind == ExprKind::kTrueDiv;
   if (divides && IsZero(syms, operands[1])) return InvalidError("symbolic_c1", name, " divides by 0");
@@ -180,6 +216,7 @@ absl::StatusOr<Value> FloatCall(RuleContext& rc, std::span<const Value> values) 
     if (!operand.has_value()) return InvalidError("symbolic_c2", "an operand of ", name, " is no number");
     operands.push_back(ToFloat(syms, *operand));
   }
+  if (!operands.empty()) TARE_RETURN_IF_ERROR(CheckDomain(rc, name, operands[0]));
   return ValueOf(syms, syms.Make(ExprKind::kFloatCall, operands, name));
 }
 

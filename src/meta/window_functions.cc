@@ -17,13 +17,15 @@ TensorOr Convolve(RuleContext& rc, const TensorMeta& input, const TensorMeta& we
 }
 
 absl::StatusOr<ConvParams> Params(RuleContext& rc, size_t n, std::span<const Dim> stride, std::span<const Dim> padding,
-                                  std::span<const Dim> dilation, std::span<const Dim> output_padding) {
+                                  std::span<const Dim> dilation, bool transposed, std::span<const Dim> output_padding) {
   ConvParams params;
+  params.transposed = transposed;
   TARE_ASSIGN_OR_RETURN(params.stride, ForEachDim(rc, "stride", stride, n));
   TARE_ASSIGN_OR_RETURN(params.padding, ForEachDim(rc, "padding", padding, n));
   TARE_ASSIGN_OR_RETURN(params.dilation, ForEachDim(rc, "dilation", dilation, n));
   const PerDim none(n, Dim::Static(0));
-  TARE_ASSIGN_OR_RETURN(params.output_padding, ForEachDim(rc, "output_padding", output_padding, n, none));
+  TARE_ASSIGN_OR_RETURN(params.output_padding, ForEachDim(rc, "output_padding", output_padding, n,
+                                                          transposed ? std::span<const Dim>() : none));
   return params;
 }
 
@@ -41,8 +43,7 @@ absl::StatusOr<Value> ConvolveFunction(RuleContext& rc, std::span<const Value> v
   if (weight.shape.size() < 3)
     return InvalidError("conv_c15", "weight has rank ", weight.shape.size(), ", needs 3 or more");
   TARE_ASSIGN_OR_RETURN(ConvParams params,
-                        Params(rc, weight.shape.size() - 2, stride, padding, dilation, output_padding));
-  params.transposed = transposed;
+                        Params(rc, weight.shape.size() - 2, stride, padding, dilation, transposed, output_padding));
   params.groups = groups;
   TARE_ASSIGN_OR_RETURN(const TensorMeta* result, Convolve(rc, input, weight, bias, params));
   return Value::Tensor(result);
@@ -77,9 +78,8 @@ absl::StatusOr<Value> ConvFunction(RuleContext& rc, std::span<const Value> value
     TARE_ASSIGN_OR_RETURN(input, Unsqueeze(rc, *input, 0));
   }
   const PerDim none(n, Dim::Static(0));
-  TARE_ASSIGN_OR_RETURN(ConvParams params,
-                        Params(rc, n, stride, named ? std::span<const Dim>(none) : padding, dilation, output_padding));
-  params.transposed = transposed;
+  TARE_ASSIGN_OR_RETURN(ConvParams params, Params(rc, n, stride, named ? std::span<const Dim>(none) : padding, dilation,
+                                                  transposed, output_padding));
   params.groups = groups;
   params.same_bias = !named && !transposed;
   if (named && padding_name != "same" && padding_name != "valid") {
@@ -129,8 +129,7 @@ absl::StatusOr<Value> ConvolveBackward(RuleContext& rc, std::span<const Value> v
     return InvalidError("conv_c15", "weight has rank ", weight.shape.size(), ", needs 3 or more");
   }
   TARE_ASSIGN_OR_RETURN(ConvParams params,
-                        Params(rc, weight.shape.size() - 2, stride, padding, dilation, output_padding));
-  params.transposed = transposed;
+                        Params(rc, weight.shape.size() - 2, stride, padding, dilation, transposed, output_padding));
   params.groups = groups;
   if (CategoryOf(weight.dtype) < CategoryOf(input.dtype) && CategoryOf(weight.dtype) < DTypeCategory::kFloating) {
     return InvalidError("conv_backward_c4", "weight is ", Name(weight.dtype), ", input ", Name(input.dtype));
