@@ -1,9 +1,10 @@
 // Build tool: ops/*.toml to constant tables.
 //
 //   tare-opgen OUT.cc OUT.h FILE.toml…
+//   tare-opgen --constraints OUT.cc OPS.toml FILE.toml…
 //
-// OUT.cc holds the tables of meta/rule_code.h, OUT.h a constant for every op. Files are written only
-// when their content changes.
+// OUT.cc holds the tables of meta/rule_code.h, OUT.h a constant for every op. With --constraints the files are
+// targets/*.toml, about the operators of OPS.toml. Files are written only when their content changes.
 #include <cstdio>
 #include <fstream>
 #include <set>
@@ -15,8 +16,10 @@
 #include "absl/strings/str_cat.h"
 #include "ir/op_table.h"
 #include "ir/status.h"
+#include "meta/constraint_compiler.h"
 #include "meta/rule_compiler.h"
 #include "meta/rule_set.h"
+#include "meta/rule_tables_text.h"
 
 namespace tare {
 namespace {
@@ -38,87 +41,9 @@ bool WriteIfChanged(const std::string& path, const std::string& text) {
   return static_cast<bool>(out.flush());
 }
 
-std::string Quoted(std::string_view text) {
-  std::string out = "\"";
-  for (char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (byte < 32 || byte >= 127) {  // octal: at most three digits, so the next character is safe
-      out += '\\';
-      out += static_cast<char>('0' + (byte >> 6));
-      out += static_cast<char>('0' + ((byte >> 3) & 7));
-      out += static_cast<char>('0' + (byte & 7));
-    } else {
-      out += c;
-    }
-  }
-  return out + "\"sv";
-}
-
 std::string Identifier(std::string_view op) {
   std::string out;
   for (char c : op) out += absl::ascii_isalnum(static_cast<unsigned char>(c)) ? c : '_';
-  return out;
-}
-
-void EmitOp(std::string& out, std::string_view name, std::string_view schema, uint16_t traits, int32_t rule,
-            std::string_view doc, std::string_view source) {
-  absl::StrAppend(&out, "    {", Quoted(name), ", ", Quoted(schema), ", ", traits, ", ", rule, ", ", Quoted(doc), ", ",
-                  Quoted(source), "},\n");
-}
-
-// An array needs at least one element to be one.
-template <typename List, typename Emit>
-void EmitArray(std::string& out, std::string_view type, std::string_view name, const List& list, const Emit& emit) {
-  absl::StrAppend(&out, "constexpr ", TextPiece(type), " ", TextPiece(name), "[", list.size() + 1, "] = {\n");
-  for (const auto& item : list) emit(item);
-  absl::StrAppend(&out, "};\n\n");
-}
-
-std::string EmitSource(const CompiledRules& rules, uint64_t hash) {
-  const RuleArrays& arrays = rules.arrays;
-  std::string out =
-      "// Made by tare-opgen from ops/*.toml.\n#include \"meta/rule_set.h\"\n\nnamespace tare {\nnamespace {\n\n"
-      "using namespace std::string_view_literals;\n\n";
-  EmitArray(out, "RuleNode", "kNodes", arrays.nodes, [&](const RuleNode& node) {
-    absl::StrAppend(&out, "{RuleOp(", static_cast<int>(node.op), "),", static_cast<int>(node.detail), ",",
-                    node.num_links, ",", node.links, ",", node.place, ",",
-                    node.value == INT64_MIN ? "INT64_MIN" : absl::StrCat(node.value), "},\n");
-  });
-  EmitArray(out, "uint32_t", "kLinks", arrays.links, [&](uint32_t link) { absl::StrAppend(&out, link, ","); });
-  EmitArray(out, "uint32_t", "kLets", arrays.lets, [&](uint32_t node) { absl::StrAppend(&out, node, ","); });
-  EmitArray(out, "uint32_t", "kLetNames", arrays.let_names, [&](uint32_t text) { absl::StrAppend(&out, text, ","); });
-  EmitArray(out, "RuleCheck", "kChecks", arrays.checks, [&](const RuleCheck& check) {
-    absl::StrAppend(&out, "{", check.id, ",", check.that, "u,", check.say, "u},\n");
-  });
-  EmitArray(out, "RuleResult", "kResults", arrays.results, [&](const RuleResult& result) {
-    absl::StrAppend(&out, "{", result.shape, "u,", result.dtype, "u,", result.layout, "u,", result.offset, "u,");
-    absl::StrAppend(&out, result.result, "u},\n");
-  });
-  EmitArray(out, "RuleRow", "kRows", arrays.rows, [&](const RuleRow& row) {
-    absl::StrAppend(&out, "{", row.name, ",", row.file, ",", row.line, ",", row.family, ",", row.lets, ",");
-    absl::StrAppend(&out, row.num_lets, ",", row.checks, ",", row.num_checks, ",", row.results, ",", row.num_results);
-    absl::StrAppend(&out, ",", row.bodies, "u,", row.several ? "true" : "false", ",", row.alias, ",", row.num_args,
-                    "},\n");
-  });
-  EmitArray(out, "std::string_view", "kTexts", arrays.texts,
-            [&](const std::string& text) { absl::StrAppend(&out, Quoted(text), ",\n"); });
-  absl::StrAppend(&out, "constexpr OpDef kOps[] = {\n");
-  for (const OpDef& op : PseudoOps()) EmitOp(out, op.name, op.schema_text, op.traits, op.rule, op.doc, op.source);
-  for (const CompiledOp& op : rules.ops) EmitOp(out, op.name, op.schema, op.traits, op.rule, op.doc, op.source);
-  absl::StrAppend(&out, "};\n\n");
-  const auto part = [&](std::string_view name, size_t size) {
-    return absl::StrCat("std::span(", TextPiece(name), ").first(", size, ")");
-  };
-  absl::StrAppend(&out, "}  // namespace\n\nconst BuiltinRows& GeneratedRows() {\n  static const BuiltinRows rows{{",
-                  part("kNodes", arrays.nodes.size()), ", ", part("kLinks", arrays.links.size()), ", ");
-  absl::StrAppend(&out, part("kLets", arrays.lets.size()), ", ", part("kLetNames", arrays.let_names.size()), ", ",
-                  part("kChecks", arrays.checks.size()), ", ", part("kResults", arrays.results.size()), ", ",
-                  part("kRows", arrays.rows.size()), ", ");
-  absl::StrAppend(&out, part("kTexts", arrays.texts.size()), ", ", hash,
-                  "u}, kOps};\n  return rows;\n}\n\n}  // namespace tare\n");
   return out;
 }
 
@@ -136,41 +61,75 @@ absl::StatusOr<std::string> EmitNames(const CompiledRules& rules) {
   return absl::StrCat(out, "\n}  // namespace tare::op\n");
 }
 
-int Run(int argc, char** argv) {
-  if (argc < 3) {
-    std::fprintf(stderr, "usage: tare-opgen OUT.cc OUT.h FILE.toml...\n");
-    return 2;
-  }
-  std::vector<RuleFile> files;
-  std::string all;
-  for (int i = 3; i < argc; ++i) {
+// The files from argument `first` on, named as diagnostics print them; their text joined in `all`.
+bool ReadFiles(int argc, char** argv, int first, std::string_view folder, std::vector<RuleFile>& files,
+               std::string& all) {
+  for (int i = first; i < argc; ++i) {
     RuleFile file;
     const std::string path = argv[i];
     if (!ReadFile(path, file.text)) {
       std::fprintf(stderr, "tare-opgen: cannot read %s\n", path.c_str());
-      return 3;
+      return false;
     }
     const size_t slash = path.rfind('/');
-    file.name = absl::StrCat("ops/", slash == std::string::npos ? path : path.substr(slash + 1));
+    file.name = absl::StrCat(TextPiece(folder), slash == std::string::npos ? path : path.substr(slash + 1));
     all += file.text;
     files.push_back(std::move(file));
   }
+  return true;
+}
+
+int Complain(const absl::Status& status) {
+  std::fprintf(stderr, "%s\n", std::string(status.message()).c_str());
+  return 3;
+}
+
+int Write(const std::string& path, const std::string& text) {
+  if (WriteIfChanged(path, text)) return 0;
+  std::fprintf(stderr, "tare-opgen: cannot write %s\n", path.c_str());
+  return 70;
+}
+
+int RunOps(int argc, char** argv) {
+  std::vector<RuleFile> files;
+  std::string all;
+  if (!ReadFiles(argc, argv, 3, "ops/", files, all)) return 3;
   StringPool pool;
   const auto rules = CompileRules(files, {}, pool);
-  if (!rules.ok()) {
-    std::fprintf(stderr, "%s\n", std::string(rules.status().message()).c_str());
-    return 3;
-  }
+  if (!rules.ok()) return Complain(rules.status());
   const auto names = EmitNames(*rules);
-  if (!names.ok()) {
-    std::fprintf(stderr, "%s\n", std::string(names.status().message()).c_str());
-    return 3;
+  if (!names.ok()) return Complain(names.status());
+  const int written = Write(argv[1], TablesText(*rules, "GeneratedRows", HashOfText(all)));
+  return written != 0 ? written : Write(argv[2], *names);
+}
+
+int RunConstraints(int argc, char** argv) {
+  std::vector<RuleFile> ops, files;
+  std::string all;
+  if (!ReadFiles(4, argv, 3, "ops/", ops, all) || !ReadFiles(argc, argv, 4, "targets/", files, all)) return 3;
+  StringPool pool;
+  const auto constraints = CompileConstraints(files, ops, pool);
+  if (!constraints.ok()) return Complain(constraints.status());
+  std::string text = TablesText(constraints->rules, "GeneratedConstraintRules", HashOfText(all));
+  absl::StrAppend(&text, "\n#include \"backends/tosa/constraint_rows.h\"\n\nnamespace tare {\nnamespace {\n\n",
+                  "constexpr ConstraintRow kConstraintRows[] = {\n");
+  for (const ConstraintText& row : constraints->texts) {
+    absl::StrAppend(&text, "{", QuotedCpp(row.id), ", ", QuotedCpp(row.on), ", ", QuotedCpp(row.when), ", ",
+                    QuotedCpp(row.that));
+    absl::StrAppend(&text, ", ", QuotedCpp(row.say), ", ", QuotedCpp(row.remedy), ", ", QuotedCpp(row.source), "},\n");
   }
-  if (!WriteIfChanged(argv[1], EmitSource(*rules, HashOfText(all))) || !WriteIfChanged(argv[2], *names)) {
-    std::fprintf(stderr, "tare-opgen: cannot write %s\n", argv[1]);
-    return 70;
-  }
-  return 0;
+  absl::StrAppend(&text, "};\n\n}  // namespace\n\nstd::span<const ConstraintRow> ConstraintRows() {",
+                  " return kConstraintRows; }\n\n}  // namespace tare\n");
+  return Write(argv[2], text);
+}
+
+int Run(int argc, char** argv) {
+  if (argc >= 5 && std::string_view(argv[1]) == "--constraints") return RunConstraints(argc, argv);
+  if (argc >= 3) return RunOps(argc, argv);
+  std::fprintf(
+      stderr,
+      "usage: tare-opgen OUT.cc OUT.h FILE.toml...\n       tare-opgen --constraints OUT.cc OPS.toml FILE.toml...\n");
+  return 2;
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ absl::Status Bad(std::string_view spec, const Why&... why) {
   return InvalidError(
       "tosa_spec_c1", "TOSA specification `", spec, "`: ", why...,
       "; write TOSA-1.0 or TOSA-1.1, then +INT, +FP or +INT+FP, then extensions (int16 int4 var cf bf16 "
-      "fp8e4m3 fp8e5m2 fft; from 1.1 on shape int64 random mxfp blockscale_ue5m3), +8k, +u55");
+      "fp8e4m3 fp8e5m2 fft; from 1.1 on shape int64 random mxfp blockscale_ue5m3), +8k, +u55, +u85");
 }
 
 }  // namespace
@@ -62,7 +62,7 @@ absl::Status CheckTosaSpec(std::string_view spec) {
   if (count("INT") > 1 || count("FP") > 1) return Bad(spec, "a profile is named twice");
   for (size_t i = 1; i < tokens.size(); ++i) {
     const std::string_view token = tokens[i];
-    if (token == "INT" || token == "FP" || token == "8k" || token == "u55") continue;
+    if (token == "INT" || token == "FP" || token == "8k" || token == "u55" || token == "u85") continue;
     const auto* row = std::find_if(std::begin(kExtensions), std::end(kExtensions),
                                    [&](const Extension& extension) { return extension.name == token; });
     if (row == std::end(kExtensions)) return Bad(spec, "unknown extension ", token);

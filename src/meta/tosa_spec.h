@@ -1,4 +1,4 @@
-// TOSA specification strings: `TOSA-<1.0|1.1>+<INT|FP>[+FP][+8k][+u55][+extension…]`.
+// TOSA specification strings: `TOSA-<1.0|1.1>+<INT|FP>[+FP][+8k][+u55][+u85][+extension…]`.
 #pragma once
 
 #include <string_view>

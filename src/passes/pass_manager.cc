@@ -65,6 +65,7 @@ absl::StatusOr<PassStats> PassRunner::Run(const Pass& pass) {
   std::optional<Program> before;
   if (options_.keep_before) before = impl.program;
   impl.Begin(stats.name);
+  impl.refusals.clear();
   absl::Status status = RunOver(pass);
   if (status.ok()) status = impl.Finish();
   if (status.ok()) status = Check();
@@ -74,6 +75,7 @@ absl::StatusOr<PassStats> PassRunner::Run(const Pass& pass) {
   }
   stats.changed = impl.changed();
   stats.counters = impl.Commit();
+  stats.refusals = std::exchange(impl.refusals, {});
   const InferCounters memo_after = impl.inferrer.counters();
   stats.memo_hits = memo_after.memo_hits - memo.memo_hits;
   stats.memo_misses = memo_after.memo_misses - memo.memo_misses;

@@ -21,6 +21,7 @@ struct PassStats {
   bool changed = false;  // the program is another version
   PassCounters counters;
   int64_t memo_hits = 0, memo_misses = 0;
+  std::vector<Refusal> refusals;  // nodes it left as they are, and why
 };
 // "redefined 1, erased 1, re-inferred 0, cold 1": counts of 0 are left out, but for re-inferred and cold.
 std::string StatsLine(const PassCounters& counters);

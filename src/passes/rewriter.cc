@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "ir/status.h"
 #include "passes/minted.h"
 #include "passes/session.h"
@@ -376,6 +377,16 @@ absl::Status Rewriter::ReplaceUses(Node node, Node value) {
     ++impl.counters.redefined;
   }
   return absl::OkStatus();
+}
+
+void Rewriter::Refuse(Node node, const absl::Status& why) {
+  Impl& impl = *impl_;
+  std::string_view text(why.message().data(), why.message().size());
+  text = text.substr(0, text.find('\n'));
+  std::string id = CheckIdOf(why);
+  const std::string suffix = absl::StrCat(" [", id, "]");
+  if (text.ends_with(suffix)) text.remove_suffix(suffix.size());
+  impl.refusals.push_back({impl.current, node.id(), node.op(), std::move(id), std::string(text)});
 }
 
 void Rewriter::SetQuant(Node node, const QuantRecord& record) {

@@ -27,6 +27,14 @@ struct PassCounters {
   int64_t cold = 0;  // nodes that are as before, inputs and outputs not counted
 };
 
+// A node that a pass left as it is although it targets its op.
+struct Refusal {
+  GraphId graph;
+  NodeId node;
+  Op op;  // what the node was
+  std::string check_id, why;
+};
+
 // What may happen to the storage behind a value; every answer errs towards yes.
 struct StorageUse {
   bool mutated = false;     // some node writes it
@@ -68,6 +76,8 @@ class Rewriter {
   // What the integers of `node` and its operands mean. Redefining a node keeps it, metadata does not depend on it.
   void SetQuant(Node node, const QuantRecord& record);
   absl::Status Erase(Node node);  // FailedPrecondition when it has users or an effect
+  // The pass looked at `node` and leaves it as it is, for the reason in `why`: kept for reports (PassStats).
+  void Refuse(Node node, const absl::Status& why);
   // A constant made by a pass, content-addressed: equal ones are one input of kind tensor constant,
   // named after `name_hint`. Main graph only. `bytes` are the elements of `meta`, row-major.
   absl::StatusOr<Node> AddConstant(std::string_view name_hint, const TensorMeta& meta, std::vector<std::byte> bytes);

@@ -133,6 +133,7 @@ struct Rewriter::Impl {
   DefinitionCache definitions;
   std::string pass;
   PassCounters counters;
+  std::vector<Refusal> refusals;  // of this pass
   absl::Status failure;  // of this pass, if it could not be undone alone
   int nesting = 0;       // bodies within bodies at work
   std::vector<Guard> guards;

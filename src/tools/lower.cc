@@ -46,15 +46,29 @@ std::string SummaryText(const LowerSummary& s) {
   return text;
 }
 
+// "%y, model.py:41 in Encoder.forward": the node and where it comes from.
+std::string PlaceOf(const Program& program, NodeId node) {
+  constexpr std::string_view kAt = "\n  at ";
+  const absl::Status status =
+      AtNode(program, {.graph = GraphId{0}, .node = node, .op = {}, .pass = {}}, absl::UnimplementedError(""));
+  const std::string text(status.message());
+  const size_t at = text.find(kAt);
+  if (at == std::string::npos) return "";
+  const size_t begin = at + kAt.size();
+  return text.substr(begin, text.find('\n', begin) - begin);
+}
+
 std::string OutsideText(const Program& program, const LowerResult& result) {
   std::string text;
-  std::map<std::string, int> sums;
+  std::map<std::string, std::pair<int, std::string>> sums;  // by check: how many, and why the first
   for (const Outside& row : result.outside) {
     absl::StrAppend(&text, PrintNode(*program.context, program, GraphId{0}, row.node), "\n  ", row.why, " [",
-                    row.check_id, "]: ", row.remedy, "\n");
-    ++sums[absl::StrCat("[", row.check_id, "] ", row.why)];
+                    row.check_id, "]: ", row.remedy, "\n  at ", PlaceOf(program, row.node), "\n");
+    ++sums.try_emplace(row.check_id, 0, row.why).first->second.first;
   }
-  for (const auto& [why, count] : sums) absl::StrAppend(&text, count, " nodes outside: ", why, "\n");
+  for (const auto& [id, sum] : sums)
+    absl::StrAppend(&text, sum.first, sum.first == 1 ? " node outside: [" : " nodes outside: [", id, "] ", sum.second,
+                    "\n");
   if (result.outside.empty()) absl::StrAppend(&text, "no nodes outside\n");
   return text;
 }
@@ -76,7 +90,59 @@ void WriteEdges(JsonWriter& json, std::string_view name, const std::vector<EdgeV
   });
 }
 
-void PrintJson(const LowerOptions& options, const Program& program, const LowerResult& result) {
+void WriteNames(JsonWriter& json, std::string_view key, const std::vector<std::string>& names) {
+  json.Key(key);
+  json.Array([&] {
+    for (const std::string& name : names) json.Value(name);
+  });
+}
+
+// `model.tosa` -> `model.0.tosa`.
+std::string Numbered(const std::string& path, std::string_view part, std::string_view ending) {
+  const size_t dot = path.rfind('.');
+  const size_t end = dot == std::string::npos || path.find('/', dot) != std::string::npos ? path.size() : dot;
+  return absl::StrCat(path.substr(0, end), ".", TextPiece(part), TextPiece(ending));
+}
+
+struct WrittenPart {
+  std::string file;
+  std::vector<std::string> inputs, outputs;  // names of values of the lowered program
+};
+
+// One file for each part, in the order in which they run: regions are .0.tosa, .1.tosa …, what is left is .rest.pt2,
+// or .rest.0.pt2 … when regions lie between. On failure no file stays.
+absl::StatusOr<std::vector<WrittenPart>> WriteParts(const Program& program, const LowerResult& result,
+                                                    const std::string& output) {
+  TARE_ASSIGN_OR_RETURN(const std::vector<Part> parts, PartitionProgram(program, result.outside));
+  const auto rests = std::count_if(parts.begin(), parts.end(), [](const Part& part) { return !part.tosa; });
+  std::vector<WrittenPart> files;
+  int regions = 0, rest = 0;
+  for (const Part& part : parts) {
+    WrittenPart& file = files.emplace_back();
+    file.file = part.tosa ? Numbered(output, std::to_string(regions++), ".tosa")
+                          : Numbered(output, rests == 1 ? "rest" : absl::StrCat("rest.", rest++), ".pt2");
+    for (const NodeId input : part.inputs) file.inputs.emplace_back(program.main().NameOf(input));
+    for (const NodeId value : part.outputs) file.outputs.emplace_back(program.main().NameOf(value));
+    absl::StatusOr<Program> own = ExtractPart(program, part);
+    const absl::Status status = own.ok() ? WriteAnyProgramFile(*own, file.file) : own.status();
+    if (status.ok()) continue;
+    files.pop_back();
+    for (const WrittenPart& written : files) std::remove(written.file.c_str());
+    return Prefixed(part.tosa ? "a region: " : "what is left: ", status);
+  }
+  return files;
+}
+
+std::string PartText(const WrittenPart& part) {
+  std::vector<std::string> inputs, outputs;
+  for (const std::string& name : part.inputs) inputs.push_back(absl::StrCat("%", name));
+  for (const std::string& name : part.outputs) outputs.push_back(absl::StrCat("%", name));
+  return absl::StrCat("wrote ", part.file, ": ", absl::StrJoin(inputs, ", "), " -> ", absl::StrJoin(outputs, ", "),
+                      "\n");
+}
+
+void PrintJson(const LowerOptions& options, const Program& program, const LowerResult& result,
+               const std::vector<WrittenPart>& parts) {
   const LowerSummary s = Summarize(program);
   JsonWriter json;
   json.Object([&] {
@@ -103,12 +169,25 @@ void PrintJson(const LowerOptions& options, const Program& program, const LowerR
         json.Object([&] {
           json.Field("node", program.main().NameOf(row.node));
           json.Field("op", program.context->ops.Name(program.main().op(row.node)));
+          json.Field("at", PlaceOf(program, row.node));
           json.Field("check", row.check_id);
           json.Field("why", row.why);
           json.Field("remedy", row.remedy);
         });
       }
     });
+    if (!parts.empty()) {
+      json.Key("parts");
+      json.Array([&] {
+        for (const WrittenPart& part : parts) {
+          json.Object([&] {
+            json.Field("file", part.file);
+            WriteNames(json, "inputs", part.inputs);
+            WriteNames(json, "outputs", part.outputs);
+          });
+        }
+      });
+    }
     if (!options.timing && !options.stats) return;
     json.Key("passes");
     json.Array([&] {
@@ -120,43 +199,18 @@ void PrintJson(const LowerOptions& options, const Program& program, const LowerR
   json.Print();
 }
 
-// The first node left outside, as an error.
+// The first node left outside, as an error with its place.
 absl::Status LeftOutside(const Program& program, const LowerResult& result) {
   const Outside& row = result.outside[0];
-  const std::string more = result.outside.size() == 1
-                               ? std::string()
-                               : absl::StrCat("\n  and ", result.outside.size() - 1, " more nodes: see --explain");
-  return UnimplementedError(row.check_id, "%", program.main().NameOf(row.node), " = ",
-                            program.context->ops.Name(program.main().op(row.node)), " is left outside: ", row.why, "; ",
-                            row.remedy, more);
+  const size_t more = result.outside.size() - 1;
+  const std::string others = more == 0   ? std::string()
+                             : more == 1 ? std::string("; 1 more node, see --explain")
+                                         : absl::StrCat("; ", more, " more nodes, see --explain");
+  return AtNode(program, {.graph = GraphId{0}, .node = row.node, .op = {}, .pass = {}},
+                UnimplementedError(row.check_id, "left outside: ", row.why, "; ", row.remedy, others));
 }
 
 }  // namespace
-
-// `model.tosa` -> `model.0.tosa`.
-std::string Numbered(const std::string& path, std::string_view part) {
-  const size_t dot = path.rfind('.');
-  const size_t end = dot == std::string::npos || path.find('/', dot) != std::string::npos ? path.size() : dot;
-  return absl::StrCat(path.substr(0, end), ".", TextPiece(part), path.substr(end));
-}
-
-// One file for each region, and a .pt2 of what is left.
-absl::StatusOr<std::vector<std::string>> WriteParts(const Program& program, const LowerResult& result,
-                                                    const std::string& output) {
-  std::vector<std::string> files;
-  const std::vector<Region> regions = PartitionRegions(program, result.outside);
-  for (size_t i = 0; i < regions.size(); ++i) {
-    TARE_ASSIGN_OR_RETURN(const Program part, ExtractRegion(program, regions[i]));
-    files.push_back(Numbered(output, std::to_string(i)));
-    TARE_RETURN_IF_ERROR(WriteAnyProgramFile(part, files.back()));
-  }
-  TARE_ASSIGN_OR_RETURN(const Program rest, ExtractRegion(program, RestOf(program, regions)));
-  std::string path = Numbered(output, "rest");
-  path = absl::StrCat(path.substr(0, path.rfind('.')), ".pt2");
-  files.push_back(path);
-  TARE_RETURN_IF_ERROR(WriteAnyProgramFile(rest, path));
-  return files;
-}
 
 int RunLower(const LowerOptions& options) {
   Session session;
@@ -178,11 +232,14 @@ int RunLower(const LowerOptions& options) {
     return absl::OkStatus();
   };
   const absl::StatusOr<LowerResult> result = LowerToTosa(*program, *target, run);
-  if (!result.ok()) return Complain(options.file, result.status());
+  if (!result.ok()) {
+    const ExitCode code = Complain(options.file, result.status());
+    return code == kExitNo ? kExitUnsupported : code;  // a pass needs what the program has not
+  }
   const bool refused = !result->outside.empty() && !options.partial;
-  std::vector<std::string> parts;
+  std::vector<WrittenPart> parts;
   if (!options.output.empty() && !result->outside.empty() && options.partial) {
-    absl::StatusOr<std::vector<std::string>> files = WriteParts(*program, *result, options.output);
+    absl::StatusOr<std::vector<WrittenPart>> files = WriteParts(*program, *result, options.output);
     if (!files.ok()) return Complain(options.output, files.status());
     parts = *std::move(files);
   } else if (!options.output.empty() && !refused) {
@@ -190,13 +247,13 @@ int RunLower(const LowerOptions& options) {
       return Complain(options.output, status);
   }
   if (options.json) {
-    PrintJson(options, *program, *result);
+    PrintJson(options, *program, *result, parts);
   } else {
     if (options.stats || options.timing)
       for (const PassStats& stats : result->passes) Put(PassLine(stats, options.timing));
     if (options.explain) Put(OutsideText(*program, *result));
     Put(SummaryText(Summarize(*program)));
-    for (const std::string& part : parts) Put(absl::StrCat("wrote ", part, "\n"));
+    for (const WrittenPart& part : parts) Put(PartText(part));
   }
   return refused ? Complain(options.file, LeftOutside(*program, *result)) : kExitOk;
 }

@@ -131,16 +131,24 @@ absl::Status MoveBoundary(Program& program) {
   return absl::OkStatus();
 }
 
-void DropUnusedConstants(Program& program) {
+void DropUnusedInputs(Program& program) {
+  const Context& context = *program.context;
   Graph& graph = program.main();
   std::vector<bool> used(graph.id_bound(), false);
+  bool numbered = false;  // some node names a constant by its number: then all keep theirs
   for (const NodeId id : graph.nodes()) {
-    if (graph.op(id) == op::constant) return;  // names constants by number
+    numbered = numbered || graph.op(id) == op::constant;
     for (const NodeId operand : graph.operands(id)) used[operand.index] = true;
   }
   for (size_t g = 1; g < program.graphs.size(); ++g)
     for (const NodeId id : program.graphs[g].graph.nodes())
-      if (program.graphs[g].graph.op(id) == op::constant) return;
+      numbered = numbered || program.graphs[g].graph.op(id) == op::constant;
+  const auto is_dropped = [&](const InputSpec& spec, NodeId input) {
+    if (used[input.index]) return false;
+    if (spec.constant.has_value()) return !numbered;
+    const MetaId meta = graph.meta(input);
+    return !meta.has_value() || context.metas.Get(meta).kind != MetaKind::kTensor;
+  };
   std::vector<NodeId> kept_inputs;
   std::vector<InputSpec> kept_specs;
   std::vector<Constant> kept_constants;
@@ -148,11 +156,11 @@ void DropUnusedConstants(Program& program) {
   std::vector<uint32_t> renumbered(program.constants.size(), UINT32_MAX);
   for (size_t i = 0; i < inputs.size(); ++i) {
     InputSpec spec = program.inputs[i];
-    if (spec.constant.has_value() && !used[inputs[i].index]) {
+    if (is_dropped(spec, inputs[i])) {
       GraphEdit(graph).Erase(inputs[i]);
       continue;
     }
-    if (spec.constant.has_value()) {
+    if (spec.constant.has_value() && !numbered) {
       uint32_t& number = renumbered[spec.constant.index];
       if (number == UINT32_MAX) {
         number = static_cast<uint32_t>(kept_constants.size());
@@ -165,7 +173,7 @@ void DropUnusedConstants(Program& program) {
   }
   GraphEdit(graph).SetInputs(kept_inputs);
   program.inputs = std::move(kept_specs);
-  program.constants = std::move(kept_constants);
+  if (!numbered) program.constants = std::move(kept_constants);
 }
 
 }  // namespace tare

@@ -10,7 +10,8 @@ namespace tare {
 // of the output node as its operands. Cost: linear in nodes.
 absl::Status MoveBoundary(Program& program);
 
-// Takes unused constants out of the program: placeholders, input specs and the constants themselves.
-void DropUnusedConstants(Program& program);
+// Takes out of the program what nothing uses: constants, and inputs of the user that are no tensors, whose value the
+// exporter has put into the graph. Constants keep their numbers where nodes name them by number.
+void DropUnusedInputs(Program& program);
 
 }  // namespace tare

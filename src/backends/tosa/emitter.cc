@@ -33,6 +33,7 @@ absl::Status Emitter::Finish() const {
   switch (status_.code()) {
     case absl::StatusCode::kInvalidArgument:
     case absl::StatusCode::kUnimplemented:
+      rw_.Refuse(place_, status_);
       return absl::OkStatus();
     default:
       return status_;

@@ -19,7 +19,7 @@ class Emitter {
   Emitter(Rewriter& rw, const TosaOps& ops, Node place) : rw_(rw), ops_(ops), place_(place) {}
 
   bool ok() const { return status_.ok(); }
-  // Ok after a refusal by a rule (the op stays as it is, legality says why); else the error.
+  // Ok after a refusal by a rule: the op stays as it is, and the session keeps why. Else the error.
   absl::Status Finish() const;
   void Refuse(std::string_view check_id, std::string_view why);
 

@@ -36,14 +36,16 @@ absl::flat_hash_set<Op> OpsOf(const Context& context, std::span<const std::strin
 
 void DropAsserts(Program& program) {
   const absl::flat_hash_set<Op> asserts = OpsOf(*program.context, kAsserts);
-  Graph& graph = program.main();
-  absl::flat_hash_set<NodeId> used;
-  for (const NodeId id : graph.nodes())
-    for (const NodeId operand : graph.operands(id)) used.insert(operand);
-  for (NodeId id = graph.first(); id.has_value();) {
-    const NodeId next = graph.next(id);
-    if (asserts.contains(graph.op(id)) && !used.contains(id)) GraphEdit(graph).Erase(id);
-    id = next;
+  for (ProgramGraph& owner : program.graphs) {
+    Graph& graph = owner.graph;
+    absl::flat_hash_set<NodeId> used;
+    for (const NodeId id : graph.nodes())
+      for (const NodeId operand : graph.operands(id)) used.insert(operand);
+    for (NodeId id = graph.first(); id.has_value();) {
+      const NodeId next = graph.next(id);
+      if (asserts.contains(graph.op(id)) && !used.contains(id)) GraphEdit(graph).Erase(id);
+      id = next;
+    }
   }
 }
 

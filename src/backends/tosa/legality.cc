@@ -1,47 +1,27 @@
 #include "backends/tosa/legality.h"
 
+#include <algorithm>
 #include <optional>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "backends/tosa/affine.h"
-#include "backends/tosa/constants.h"
+#include "backends/tosa/constraint_rows.h"
 #include "backends/tosa/pass_list.h"
 #include "ir/context.h"
 #include "ir/status.h"
-#include "meta/tosa_spec.h"
+#include "meta/bind.h"
+#include "meta/constraint_compiler.h"
+#include "meta/rule_eval.h"
+#include "meta/rule_state.h"
 
 namespace tare {
 namespace {
 
-enum Reason : size_t {
-  kNoLowering,
-  kDynamic,
-  kMutates,
-  kFloat,
-  kWideInteger,
-  kDtype,
-  kRank,
-  kEmpty,
-  kQuantizeInside,
-  kArguments,
-};
+constexpr std::string_view kUnexplained = "tosa_legal_c10";
+constexpr std::string_view kRemedy = "change what it says, or leave it outside with --partial";
 
-constexpr LegalityRow kReasons[] = {
-    {"tosa_legal_c1", "the op has no lowering to TOSA",
-     "decompose it before, or leave it to another backend with --partial"},
-    {"tosa_legal_c2", "an extent is not static", "export with static shapes, or fix the symbols"},
-    {"tosa_legal_c3", "the op writes storage that something else sees",
-     "make the program functional before: run_decompositions()"},
-    {"tosa_legal_c4", "it computes in floating point, which the profile lacks",
-     "quantise it, or lower for a target with +fp"},
-    {"tosa_legal_c5", "it has 64-bit integers", "use int32: cast indices and constants that fit"},
-    {"tosa_legal_c6", "the specification has no such dtype here", "cast, or lower for a target with the extension"},
-    {"tosa_legal_c7", "the rank is above 6", "reshape to fewer dims"},
-    {"tosa_legal_c8", "an extent is 0", "TOSA has no empty tensors: remove the op"},
-    {"tosa_legal_c9", "it converts between floats and integers inside of the program",
-     "quantise the ops around it too, so that it lies at the edge"},
-    {"tosa_legal_c10", "its arguments have no lowering", "write it with other ops, or leave it outside with --partial"},
-};
+bool IsTosa(const Context& context, Op op) { return context.ops.Name(op).substr(0, 5) == "tosa."; }
 
 // Ops that some pass to TOSA looks for.
 absl::flat_hash_set<Op> LoweredOps(Context& context) {
@@ -54,59 +34,181 @@ absl::flat_hash_set<Op> LoweredOps(Context& context) {
   return ops;
 }
 
-// The first tensor among operands and result for which `holds`.
-template <typename Function>
-bool AnyTensor(const Program& program, NodeId node, Function holds) {
-  const Graph& graph = program.main();
-  const auto check = [&](MetaId id) {
-    if (!id.has_value()) return false;
-    const Meta& meta = program.context->metas.Get(id);
-    return meta.kind == MetaKind::kTensor && holds(meta.tensor);
-  };
-  for (const NodeId operand : graph.operands(node))
-    if (check(graph.meta(operand))) return true;
-  return check(graph.meta(node));
+// Evaluates the rows of one specification over the nodes of one program.
+class Constraints {
+ public:
+  Constraints(const Program& program, std::string_view spec, Inferrer& inferrer)
+      : program_(program),
+        inferrer_(inferrer),
+        graph_(program.main()),
+        context_(*program.context),
+        rules_(GeneratedConstraintRules()),
+        qdq_(context_) {
+    state_.context = &context_;
+    state_.rules = &rules_;
+    state_.facts = program.facts.get();
+    state_.spec = context_.strings.Intern(spec);
+    for (const OpDef& op : GeneratedConstraintRules().ops)
+      if (op.rule >= 0) rows_.emplace(op.name, op.rule);
+    const std::span<const NodeId> inputs = graph_.inputs();
+    constant_.resize(graph_.id_bound(), false);
+    for (size_t i = 0; i < inputs.size() && i < program.inputs.size(); ++i)
+      constant_[inputs[i].index] = program.inputs[i].constant.has_value();
+  }
+
+  // The first constraint that does not hold.
+  absl::Status Check(NodeId node) {
+    const Op op = graph_.op(node);
+    if (!IsTosa(context_, op)) {
+      if (!lowered_.has_value()) lowered_ = LoweredOps(context_);
+      return CheckNode(kConstraintsOutside, node);
+    }
+    TARE_RETURN_IF_ERROR(CheckNode(kConstraintsOnAny, node));
+    TARE_RETURN_IF_ERROR(inferrer_.Infer(op, graph_.attrs(node), OperandMetas(node), graph_.quant(node), {}).status());
+    const auto row = rows_.find(context_.ops.Name(op));
+    return row == rows_.end() ? absl::OkStatus() : CheckArguments(row->second, node);
+  }
+
+  llvm::SmallVector<MetaId, 8> OperandMetas(NodeId node) const {
+    llvm::SmallVector<MetaId, 8> metas;
+    for (const NodeId operand : graph_.operands(node)) metas.push_back(graph_.meta(operand));
+    return metas;
+  }
+
+  absl::Status Evaluate(int32_t rule, std::span<const Value> args) {
+    return EvaluateRule(state_, rules_.rules()[static_cast<size_t>(rule)], args).status();
+  }
+
+  // An input that nothing uses, or the output, with the inputs that it returns.
+  absl::Status CheckEdge(NodeId node) {
+    state_.Begin({});
+    RuleContext rc(state_);
+    llvm::SmallVector<Value, 8> tensors;
+    const bool output = graph_.op(node) == op::output;
+    bool whole = true;
+    if (output) {
+      for (const NodeId operand : graph_.operands(node)) {
+        whole = whole && IsTensor(graph_.meta(operand));
+        if (graph_.op(operand) == op::placeholder) AddTensors(rc, graph_.meta(operand), tensors);
+      }
+      for (const NamedAttr& attr : context_.attrs.Get(graph_.attrs(node)))
+        for (const AttrValue& item :
+             attr.value.kind == AttrKind::kList ? attr.value.items() : std::span(&attr.value, 1))
+          whole = whole && item.kind == AttrKind::kOperand;
+    } else {
+      whole = IsTensor(graph_.meta(node));
+      AddTensors(rc, graph_.meta(node), tensors);
+    }
+    const bool mutates =
+        output && std::any_of(program_.outputs.begin(), program_.outputs.end(), [](const OutputSpec& spec) {
+          return spec.kind != OutputKind::kUser && spec.kind != OutputKind::kLoss;
+        });
+    const Value args[] = {Value::List({tensors.data(), tensors.size()}), Value::String(output ? "output" : "input"),
+                          Value::Bool(whole), Value::Bool(mutates), Value::Bool(false)};
+    return Evaluate(rows_.at(kConstraintsOnEdge), args);
+  }
+
+ private:
+  bool IsTensor(MetaId id) const { return id.has_value() && context_.metas.Get(id).kind == MetaKind::kTensor; }
+
+  absl::Status CheckNode(std::string_view row, NodeId node) {
+    state_.Begin({});
+    RuleContext rc(state_);
+    llvm::SmallVector<Value, 8> tensors;
+    for (const NodeId operand : graph_.operands(node)) AddTensors(rc, graph_.meta(operand), tensors);
+    AddTensors(rc, graph_.meta(node), tensors);
+    const Op op = graph_.op(node);
+    const Value args[] = {Value::List({tensors.data(), tensors.size()}), Value::String(context_.ops.Name(op)),
+                          Value::Bool(lowered_.has_value() && lowered_->contains(op)),
+                          Value::Bool(context_.ops.Has(op, kMutates)),
+                          Value::Bool(qdq_.IsQuantize(op) || qdq_.IsDequantize(op))};
+    return Evaluate(rows_.at(row), args);
+  }
+
+  absl::Status CheckArguments(int32_t rule, NodeId node) {
+    state_.Begin({});
+    RuleContext rc(state_);
+    const Schema* schema = context_.ops.schema(graph_.op(node));
+    const std::span<const NamedAttr> attrs = context_.attrs.Get(graph_.attrs(node));
+    const llvm::SmallVector<MetaId, 8> operands = OperandMetas(node);
+    TARE_ASSIGN_OR_RETURN(const std::span<const Value> bound,
+                          BindArguments(rc, *schema, attrs, {operands.data(), operands.size()}));
+    llvm::SmallVector<Value, 4> constants;
+    for (const NamedAttr& attr : attrs)
+      if (attr.value.kind == AttrKind::kOperand && constant_[graph_.operands(node)[attr.value.operand].index])
+        constants.push_back(Value::String(attr.name));
+    llvm::SmallVector<Value, 16> args(bound.begin(), bound.end());
+    args.push_back(ValueOf(rc, context_.metas.Get(graph_.meta(node))));
+    args.push_back(Value::List({constants.data(), constants.size()}));
+    return Evaluate(rule, {args.data(), args.size()});
+  }
+
+  void AddTensors(RuleContext& rc, MetaId id, llvm::SmallVectorImpl<Value>& tensors) const {
+    if (!id.has_value()) return;
+    const Meta& meta = context_.metas.Get(id);
+    if (meta.kind == MetaKind::kTensor) tensors.push_back(ValueOf(rc, meta));
+    if (meta.kind != MetaKind::kTuple && meta.kind != MetaKind::kList) return;
+    for (const MetaId item : meta.items) {
+      const Meta& inner = context_.metas.Get(item);
+      if (inner.kind == MetaKind::kTensor) tensors.push_back(ValueOf(rc, inner));
+    }
+  }
+
+  const Program& program_;
+  Inferrer& inferrer_;
+  const Graph& graph_;
+  Context& context_;
+  const RuleSet rules_;
+  const QdqOps qdq_;
+  RuleContext::State state_;
+  absl::flat_hash_map<std::string_view, int32_t> rows_;
+  std::vector<bool> constant_;                      // by node
+  std::optional<absl::flat_hash_set<Op>> lowered_;  // when first needed
+};
+
+const ConstraintRow* RowOf(std::string_view id) {
+  const std::span<const ConstraintRow> rows = ConstraintRows();
+  const auto row = std::find_if(rows.begin(), rows.end(), [&](const ConstraintRow& r) { return r.id == id; });
+  return row == rows.end() ? nullptr : &*row;
 }
 
-Reason ReasonOf(const Program& program, NodeId node, std::string_view spec, const QdqOps& qdq,
-                const absl::flat_hash_set<Op>& lowered) {
-  const Context& context = *program.context;
-  const Op op = program.main().op(node);
-  const bool floats = TosaSpecHas(spec, "FP"), integers = TosaSpecHas(spec, "INT");
-  if (AnyTensor(program, node, [](const TensorMeta& t) { return !StaticShape(t).has_value(); })) return kDynamic;
-  if (context.ops.Has(op, tare::kMutates)) return kMutates;
-  if (qdq.IsQuantize(op) || qdq.IsDequantize(op)) return kQuantizeInside;
-  if (!lowered.contains(op)) return kNoLowering;
-  if (AnyTensor(program, node, [](const TensorMeta& t) { return t.dtype == DType::kI64; })) return kWideInteger;
-  if (!floats && AnyTensor(program, node, [](const TensorMeta& t) { return IsFloating(t.dtype); })) return kFloat;
-  if (AnyTensor(program, node, [&](const TensorMeta& t) {
-        return t.dtype == DType::kF64 || IsComplex(t.dtype) ||
-               (!integers && IsInteger(t.dtype) && t.dtype != DType::kI32);
-      }))
-    return kDtype;
-  if (AnyTensor(program, node, [](const TensorMeta& t) { return t.shape.size() > 6; })) return kRank;
-  if (AnyTensor(program, node, [](const TensorMeta& t) { return ElementCount(t) == int64_t{0}; })) return kEmpty;
-  return kArguments;
+Outside Explained(NodeId node, std::string id, std::string why) {
+  const ConstraintRow* row = RowOf(id);
+  return {node, std::move(id), std::move(why), std::string(row == nullptr ? kRemedy : row->remedy)};
 }
 
 }  // namespace
 
-std::span<const LegalityRow> LegalityRows() { return kReasons; }
-
-std::vector<Outside> FindOutside(const Program& program, std::string_view spec) {
+std::vector<Outside> FindOutside(const Program& program, std::string_view spec, Inferrer& inferrer,
+                                 std::span<const PassStats> passes) {
   const Graph& graph = program.main();
-  const OpTable& ops = program.context->ops;
-  const QdqOps qdq(*program.context);
+  const Context& context = *program.context;
+  absl::flat_hash_map<NodeId, const Refusal*> refusals;  // the last of each node
+  for (const PassStats& pass : passes)
+    for (const Refusal& refusal : pass.refusals)
+      if (refusal.graph == GraphId{0}) refusals[refusal.node] = &refusal;
+  Constraints constraints(program, spec, inferrer);
   std::vector<Outside> outside;
-  std::optional<absl::flat_hash_set<Op>> lowered;  // when first needed
+  std::vector<bool> used(graph.id_bound(), false);
+  for (const NodeId node : graph.nodes())
+    for (const NodeId operand : graph.operands(node)) used[operand.index] = true;
   for (const NodeId node : graph.nodes()) {
     const Op op = graph.op(node);
-    if (op == op::placeholder || op == op::output || op == op::constant) continue;
-    if (ops.Name(op).substr(0, 5) == "tosa.") continue;
-    if (op == op::getitem && ops.Name(graph.op(graph.operands(node)[0])).substr(0, 5) == "tosa.") continue;
-    if (!lowered.has_value()) lowered = LoweredOps(*program.context);
-    const LegalityRow& row = kReasons[ReasonOf(program, node, spec, qdq, *lowered)];
-    outside.push_back({node, std::string(row.check_id), std::string(row.why), std::string(row.remedy)});
+    if (op == op::constant) continue;
+    if (op == op::output || op == op::placeholder) {
+      const absl::Status status = used[node.index] ? absl::OkStatus() : constraints.CheckEdge(node);
+      if (!status.ok()) outside.push_back(Explained(node, CheckIdOf(status), std::string(WithoutId(status))));
+      continue;
+    }
+    if (op == op::getitem && IsTosa(context, graph.op(graph.operands(node)[0]))) continue;
+    const absl::Status status = constraints.Check(node);
+    if (status.ok()) continue;
+    const auto refusal = refusals.find(node);
+    const std::string id(CheckIdOf(status));
+    if (id == kUnexplained && refusal != refusals.end() && refusal->second->op == op)
+      outside.push_back(Explained(node, refusal->second->check_id, refusal->second->why));
+    else
+      outside.push_back(Explained(node, id, std::string(WithoutId(status))));
   }
   return outside;
 }

@@ -1,11 +1,14 @@
-// What of a lowered program is not TOSA, and why.
+// What of a lowered program a target does not run, and why.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "ir/inferrer.h"
 #include "ir/program.h"
+#include "passes/pass_manager.h"
 
 namespace tare {
 
@@ -16,14 +19,10 @@ struct Outside {
   std::string why, remedy;
 };
 
-// One reason there is, for documents and tests.
-struct LegalityRow {
-  std::string_view check_id, why, remedy;
-};
-std::span<const LegalityRow> LegalityRows();
-
-// Nodes of the main graph that are neither TOSA nor inputs, constants or the output, in program order; and outputs
-// and inputs with a dtype the specification lacks.
-std::vector<Outside> FindOutside(const Program& program, std::string_view spec);
+// Nodes of the main graph, in program order, that are neither inputs, constants nor the output, and are no TOSA, or
+// are TOSA that their rules or a constraint of `spec` (targets/*.toml) forbid. Where no row says why, the last refusal
+// of a pass does; `passes` are those that ran. `inferrer` answers for `spec`. Linear in nodes and refusals.
+std::vector<Outside> FindOutside(const Program& program, std::string_view spec, Inferrer& inferrer,
+                                 std::span<const PassStats> passes);
 
 }  // namespace tare

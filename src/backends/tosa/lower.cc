@@ -5,7 +5,6 @@
 
 #include "backends/tosa/affine.h"
 #include "backends/tosa/boundary.h"
-#include "backends/tosa/constraints.h"
 #include "backends/tosa/integer_edge.h"
 #include "backends/tosa/origins.h"
 #include "backends/tosa/pass_list.h"
@@ -29,17 +28,12 @@ absl::StatusOr<LowerResult> LowerOnce(Program& program, const TosaTarget& target
   LowerResult result;
   TARE_ASSIGN_OR_RETURN(result.passes, RunPipeline(program, *inferrer, pipeline, options));
   MoveInputCasts(program);
-  DropUnusedConstants(program);
+  DropUnusedInputs(program);
   const auto is_spec = [](const std::string& verifier) { return verifier.rfind("TOSA-", 0) == 0; };
   program.verifiers.erase(std::remove_if(program.verifiers.begin(), program.verifiers.end(), is_spec),
                           program.verifiers.end());
   program.verifiers.push_back(target.spec);
-  result.outside = FindOutside(program, target.spec);
-  const std::vector<Outside> unsupported = FindUnsupported(program, target.spec);
-  result.outside.insert(result.outside.end(), unsupported.begin(), unsupported.end());
-  const Graph& graph = program.main();
-  std::stable_sort(result.outside.begin(), result.outside.end(),
-                   [&](const Outside& a, const Outside& b) { return graph.Before(a.node, b.node); });
+  result.outside = FindOutside(program, target.spec, *inferrer, result.passes);
   return result;
 }
 

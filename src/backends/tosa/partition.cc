@@ -4,6 +4,7 @@
 #include <string>
 
 #include "absl/container/flat_hash_map.h"
+#include "backends/tosa/partition_bodies.h"
 #include "ir/context.h"
 #include "ir/status.h"
 
@@ -24,8 +25,9 @@ absl::flat_hash_map<NodeId, const InputSpec*> SpecsOf(const Program& program) {
 
 }  // namespace
 
-std::vector<Region> PartitionRegions(const Program& program, const std::vector<Outside>& outside) {
+absl::StatusOr<std::vector<Part>> PartitionProgram(const Program& program, const std::vector<Outside>& outside) {
   const Graph& graph = program.main();
+  const Context& context = *program.context;
   std::vector<bool> left(graph.id_bound(), false);
   for (const Outside& row : outside) left[row.node.index] = true;
   const absl::flat_hash_map<NodeId, const InputSpec*> specs = SpecsOf(program);
@@ -33,75 +35,53 @@ std::vector<Region> PartitionRegions(const Program& program, const std::vector<O
     const auto it = specs.find(node);
     return it != specs.end() && it->second->constant.has_value();
   };
-  // Steps outside that a value depends on. A node left outside is one step after its operands.
-  std::vector<uint32_t> level(graph.id_bound(), 0), region_of(graph.id_bound(), UINT32_MAX);
-  std::vector<Region> regions;
+  // What is left before any region is part 0, then come the first region, what is left after it, the second one …
+  // A node of a region is in the first one behind all that it needs, one left outside behind the regions it needs.
+  constexpr uint32_t kNone = UINT32_MAX;
+  std::vector<uint32_t> part_of(graph.id_bound(), kNone);
+  std::vector<Part> parts;
   for (const NodeId node : graph.nodes()) {
     const Op op = graph.op(node);
-    if (op == op::placeholder) continue;
-    const bool inside = IsTosa(program, node) && !left[node.index];
-    uint32_t steps = 0;
-    for (const NodeId operand : graph.operands(node))
-      steps = std::max(steps, level[operand.index] + (!inside && region_of[operand.index] != UINT32_MAX ? 1 : 0));
-    level[node.index] = steps;
-    if (!inside) continue;
-    region_of[node.index] = steps;
-    if (steps >= regions.size()) regions.resize(steps + 1);
-    regions[steps].nodes.push_back(node);
+    if (op == op::placeholder || op == op::output) continue;
+    const std::span<const NodeId> operands = graph.operands(node);
+    const bool element = op == op::getitem && !operands.empty();
+    const bool inside =
+        IsTosa(program, element ? operands[0] : node) && !left[element ? operands[0].index : node.index];
+    if (!inside && context.ops.Has(op, kMutates))
+      return UnimplementedError("tosa_partition_c2", "%", graph.NameOf(node), " = ", context.ops.Name(op),
+                                " writes storage, which parts of a program do not share: make the program functional");
+    uint32_t at = inside ? 1 : 0;
+    for (const NodeId operand : operands)
+      if (const uint32_t from = part_of[operand.index]; from != kNone)
+        at = std::max(at, from % 2 == at % 2 ? from : from + 1);
+    if (element) at = part_of[operands[0].index];
+    part_of[node.index] = at;
+    if (at >= parts.size()) parts.resize(at + 1);
+    parts[at].tosa = inside;
+    parts[at].nodes.push_back(node);
   }
   std::vector<bool> entered(graph.id_bound(), false), leaves(graph.id_bound(), false);
   for (const NodeId node : graph.nodes())
     for (const NodeId operand : graph.operands(node))
-      if (region_of[operand.index] != UINT32_MAX && region_of[operand.index] != region_of[node.index])
-        leaves[operand.index] = true;
-  for (Region& region : regions) {
-    for (const NodeId node : region.nodes) {
+      if (part_of[operand.index] != part_of[node.index]) leaves[operand.index] = true;
+  for (Part& part : parts) {
+    for (const NodeId node : part.nodes) {
       for (const NodeId operand : graph.operands(node)) {
-        if (region_of[operand.index] == region_of[node.index] || is_constant(operand) || entered[operand.index])
-          continue;
+        if (part_of[operand.index] == part_of[node.index] || is_constant(operand) || entered[operand.index]) continue;
         entered[operand.index] = true;
-        region.inputs.push_back(operand);
+        part.inputs.push_back(operand);
       }
-      if (leaves[node.index]) region.outputs.push_back(node);
+      if (leaves[node.index]) part.outputs.push_back(node);
     }
-    for (const NodeId input : region.inputs) entered[input.index] = false;
-    std::sort(region.inputs.begin(), region.inputs.end(), [&](NodeId a, NodeId b) { return graph.Before(a, b); });
+    for (const NodeId input : part.inputs) entered[input.index] = false;
+    std::sort(part.inputs.begin(), part.inputs.end(), [&](NodeId a, NodeId b) { return graph.Before(a, b); });
   }
-  regions.erase(std::remove_if(regions.begin(), regions.end(), [](const Region& r) { return r.nodes.empty(); }),
-                regions.end());
-  return regions;
+  parts.erase(std::remove_if(parts.begin(), parts.end(), [](const Part& part) { return part.nodes.empty(); }),
+              parts.end());
+  return parts;
 }
 
-Region RestOf(const Program& program, const std::vector<Region>& regions) {
-  const Graph& graph = program.main();
-  std::vector<bool> inside(graph.id_bound(), false), entered(graph.id_bound(), false), leaves(graph.id_bound(), false);
-  for (const Region& region : regions)
-    for (const NodeId node : region.nodes) inside[node.index] = true;
-  const absl::flat_hash_map<NodeId, const InputSpec*> specs = SpecsOf(program);
-  Region rest;
-  const auto is_rest = [&](NodeId node) {
-    const Op op = graph.op(node);
-    return op != op::placeholder && op != op::output && !inside[node.index];
-  };
-  for (const NodeId node : graph.nodes()) {
-    for (const NodeId operand : graph.operands(node))
-      if (is_rest(operand) && !is_rest(node)) leaves[operand.index] = true;
-    if (!is_rest(node)) continue;
-    rest.nodes.push_back(node);
-    for (const NodeId operand : graph.operands(node)) {
-      const auto it = specs.find(operand);
-      if (is_rest(operand) || entered[operand.index] || (it != specs.end() && it->second->constant.has_value()))
-        continue;
-      entered[operand.index] = true;
-      rest.inputs.push_back(operand);
-    }
-  }
-  for (const NodeId node : rest.nodes)
-    if (leaves[node.index]) rest.outputs.push_back(node);
-  return rest;
-}
-
-absl::StatusOr<Program> ExtractRegion(const Program& program, const Region& region) {
+absl::StatusOr<Program> ExtractPart(const Program& program, const Part& from) {
   Context& context = *program.context;
   const Graph& graph = program.main();
   const absl::flat_hash_map<NodeId, const InputSpec*> specs = SpecsOf(program);
@@ -124,7 +104,7 @@ absl::StatusOr<Program> ExtractRegion(const Program& program, const Region& regi
     part.inputs.push_back(std::move(spec));
   };
   // Constants first, as exporters write them.
-  for (const NodeId node : region.nodes) {
+  for (const NodeId node : from.nodes) {
     for (const NodeId operand : graph.operands(node)) {
       const auto it = specs.find(operand);
       if (it == specs.end() || !it->second->constant.has_value() || moved.contains(operand)) continue;
@@ -134,15 +114,15 @@ absl::StatusOr<Program> ExtractRegion(const Program& program, const Region& regi
       add_input(operand, std::move(spec));
     }
   }
-  for (const NodeId input : region.inputs) add_input(input, InputSpec{});
+  for (const NodeId input : from.inputs) add_input(input, InputSpec{});
   edit.SetInputs(inputs);
   std::vector<NodeId> operands;
-  for (const NodeId node : region.nodes) {
+  for (const NodeId node : from.nodes) {
     operands.clear();
     for (const NodeId operand : graph.operands(node)) {
       const auto it = moved.find(operand);
       if (it == moved.end())
-        return CheckError(absl::StatusCode::kInternal, "tosa_partition_c1", "a region uses a value it does not have");
+        return CheckError(absl::StatusCode::kInternal, "tosa_partition_c1", "a part uses a value it does not have");
       operands.push_back(it->second);
     }
     moved.emplace(
@@ -152,7 +132,7 @@ absl::StatusOr<Program> ExtractRegion(const Program& program, const Region& regi
   operands.clear();
   std::vector<AttrValue> values;
   std::vector<QuantParams> params;
-  for (const NodeId output : region.outputs) {
+  for (const NodeId output : from.outputs) {
     values.push_back(AttrValue::Operand(static_cast<uint32_t>(operands.size())));
     operands.push_back(moved.at(output));
     QuantParams none;
@@ -168,6 +148,7 @@ absl::StatusOr<Program> ExtractRegion(const Program& program, const Region& regi
   edit.Append(
       {op::output, context.attrs.Intern(args), context.metas.None(), context.quants.Intern(record), LocId{}, operands},
       "output");
+  TARE_RETURN_IF_ERROR(TakeBodies(program, part));
   return part;
 }
 

@@ -1,4 +1,5 @@
-// Regions of a partly lowered program that can become .tosa files of their own.
+// Parts of a partly lowered program that can become files of their own: .tosa for what the target runs, .pt2 for what
+// is left.
 #pragma once
 
 #include <vector>
@@ -9,24 +10,22 @@
 
 namespace tare {
 
-// A set of nodes that one file holds. What enters and leaves is in program order.
-struct Region {
+// Nodes that one file holds. What enters and leaves is in program order.
+struct Part {
+  bool tosa = false;  // a region of the target, else what is left outside
   std::vector<NodeId> nodes;
   std::vector<NodeId> inputs;   // values from outside, constants excepted
-  std::vector<NodeId> outputs;  // values that something outside uses
+  std::vector<NodeId> outputs;  // values that another part uses or the program returns
 };
 
-// TOSA nodes of the main graph that are not among `outside`, as few regions as there are steps between nodes left
-// outside: no region needs a value that depends on its own results. In the order in which they can run. Linear in
-// nodes.
-std::vector<Region> PartitionRegions(const Program& program, const std::vector<Outside>& outside);
+// All nodes of the main graph in as few parts as there are steps between nodes left outside and others, in the order
+// in which they run: no part needs a value of a later one. A node of `outside` is never in a part of the target.
+// Errors: Unimplemented [tosa_partition_c2] when a node left outside writes storage, which no file shares with another.
+// Linear in nodes.
+absl::StatusOr<std::vector<Part>> PartitionProgram(const Program& program, const std::vector<Outside>& outside);
 
-// What no region holds, as a region to be extracted: nodes left outside, with what regions need of them and they of
-// regions. Nodes are in program order, which respects what depends on what.
-Region RestOf(const Program& program, const std::vector<Region>& regions);
-
-// A program of its own: the inputs of the region are its user inputs, named after the values, then its outputs. The
-// quantisation of values stays. `program` is not changed.
-absl::StatusOr<Program> ExtractRegion(const Program& program, const Region& region);
+// A program of its own: the inputs of the part are its user inputs, named after the values, then its outputs. The
+// quantisation of values stays, bodies of higher-order ops go along. `program` is not changed.
+absl::StatusOr<Program> ExtractPart(const Program& program, const Part& part);
 
 }  // namespace tare

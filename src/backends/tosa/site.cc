@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "backends/tosa/constants.h"
+#include "ir/status.h"
 
 namespace tare {
 namespace {
@@ -36,7 +37,11 @@ std::optional<Site> SiteOf(const QdqOps& qdq, Rewriter& rw, Node node, std::span
     SiteInput input{argument};
     if (argument.has_value() && qdq.IsDequantize(argument.op())) {
       input.q = qdq.Read(rw.context(), argument);
-      if (!input.q.has_value()) return std::nullopt;
+      if (!input.q.has_value()) {
+        rw.Refuse(node, UnimplementedError("tosa_lower_c13", "the quantisation of %", argument.name(),
+                                           " is given by values or out of range"));
+        return std::nullopt;
+      }
       input.value = argument.arg("input");
       ++quantised;
     } else if (argument.has_value() && argument.is_tensor() && IsFloating(argument.tensor().dtype)) {
@@ -70,7 +75,11 @@ std::optional<Site> SiteOf(const QdqOps& qdq, Rewriter& rw, Node node, std::span
     site.outputs.push_back({node, std::nullopt});
     return site;
   }
-  if (outputs.has_value() && quantised > 0) return std::nullopt;
+  if (outputs.has_value() && quantised > 0) {
+    rw.Refuse(node, UnimplementedError("tosa_lower_c14", "its result and ", quantised, " operands are quantised, ",
+                                       plain, " are not"));
+    return std::nullopt;
+  }
   for (size_t i = 0; i < arguments.size(); ++i) site.inputs[i] = {arguments[i], std::nullopt};
   site.outputs.push_back({node, std::nullopt});
   return site;

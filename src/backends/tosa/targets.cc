@@ -9,7 +9,7 @@
 namespace tare {
 namespace {
 
-constexpr std::string_view kU55 = "TOSA-1.0+INT+int16+int4+u55", kU85 = "TOSA-1.0+INT+int16+int4+cf";
+constexpr std::string_view kU55 = "TOSA-1.0+INT+int16+int4+u55", kU85 = "TOSA-1.0+INT+int16+int4+cf+u85";
 
 constexpr TosaTargetRow kTargets[] = {
     {"ethos-u55-128", kU55, "ethos-u55", "Ethos-U55, 128 MACs a cycle"},

@@ -170,21 +170,23 @@ TEST_CASE("regions do not depend on their own results") {
   REQUIRE_MESSAGE(program.ok(), program.status().ToString());
   const absl::StatusOr<LowerResult> result = LowerToTosa(*program, *FindTosaTarget("tosa-1.0+fp"));
   REQUIRE_MESSAGE(result.ok(), result.status().ToString());
-  const std::vector<Region> regions = PartitionRegions(*program, result->outside);
-  REQUIRE_EQ(regions.size(), 2);
-  CHECK_EQ(regions[0].nodes.size(), 1);
-  CHECK_EQ(regions[0].outputs.size(), 1);
-  CHECK_EQ(regions[1].inputs.size(), 2);
-  const absl::StatusOr<Program> part = ExtractRegion(*program, regions[1]);
+  const absl::StatusOr<std::vector<Part>> parts = PartitionProgram(*program, result->outside);
+  REQUIRE_MESSAGE(parts.ok(), parts.status().ToString());
+  REQUIRE_EQ(parts->size(), 3);
+  CHECK((*parts)[0].tosa);
+  CHECK_EQ((*parts)[0].nodes.size(), 1);
+  CHECK_EQ((*parts)[0].outputs.size(), 1);
+  CHECK_FALSE((*parts)[1].tosa);
+  CHECK_EQ((*parts)[1].nodes.size(), 1);
+  CHECK_EQ((*parts)[1].inputs.size(), 1);
+  CHECK_EQ((*parts)[2].inputs.size(), 2);
+  const absl::StatusOr<Program> part = ExtractPart(*program, (*parts)[2]);
   REQUIRE_MESSAGE(part.ok(), part.status().ToString());
   CHECK_EQ(PrintProgram(*context, *part), R"(graph main(%CLAMP: f32[2,3], %b: f32[2,3]) {
   %ADD = tosa.ADD.default(%CLAMP, %b) : f32[2,3]
   return %ADD
 }
 )");
-  const Region rest = RestOf(*program, regions);
-  CHECK_EQ(rest.nodes.size(), 1);
-  CHECK_EQ(rest.inputs.size(), 1);
 }
 
 TEST_CASE("the bytes of a lowering depend on program and target alone, whatever thread does it") {

@@ -65,6 +65,7 @@ class FoldFactories final : public RewritePass {
 
   absl::Status Rewrite(Node node, Rewriter& rw) const override {
     const Factory factory = factories_[std::find(targets_.begin(), targets_.end(), node.op()) - targets_.begin()];
+    if (!(rw.graph_id() == GraphId{0})) return absl::OkStatus();  // bodies have no constants of their own
     if (!node.is_tensor() || rw.StorageOf(node).mutated) return absl::OkStatus();
     const auto shape = StaticShape(node.tensor());
     const auto count = ElementCount(node.tensor());
