@@ -116,6 +116,11 @@ absl::StatusOr<std::vector<WrittenPart>> WriteParts(const Program& program, cons
   TARE_ASSIGN_OR_RETURN(const std::vector<Part> parts, PartitionProgram(program, result.outside));
   const auto rests = std::count_if(parts.begin(), parts.end(), [](const Part& part) { return !part.tosa; });
   std::vector<WrittenPart> files;
+  if (parts.empty()) {  // it gives back what it is given: all of it is left
+    files.push_back({Numbered(output, "rest", ".pt2"), {}, {}});
+    TARE_RETURN_IF_ERROR(WriteAnyProgramFile(program, files[0].file));
+    return files;
+  }
   int regions = 0, rest = 0;
   for (const Part& part : parts) {
     WrittenPart& file = files.emplace_back();

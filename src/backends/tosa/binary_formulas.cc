@@ -79,6 +79,7 @@ Node AsNumber(TensorMath& m, Node condition, Node like) {
 
 // floor(a / b). The product with a reciprocal may be one off: the rest says so.
 Node FloorQuotient(TensorMath& m, Node a, Node b) {
+  if (!a.has_value() || !b.has_value()) return Node();  // refused before
   if (!IsFloating(a.tensor().dtype)) {
     const Node cut = m.Binary("INTDIV", a, b), zero = m.Number(a, 0);
     const Node exact = m.Binary("EQUAL", m.Mul(cut, b), a);
@@ -94,6 +95,7 @@ Node FloorQuotient(TensorMath& m, Node a, Node b) {
 }
 
 Node CutQuotient(TensorMath& m, Node a, Node b) {
+  if (!a.has_value() || !b.has_value()) return Node();
   if (!IsFloating(a.tensor().dtype)) return m.Binary("INTDIV", a, b);
   const Node a_size = m.Unary("ABS", a), b_size = m.Unary("ABS", b), size = FloorQuotient(m, a_size, b_size);
   const Node a_below = m.Less(a, 0), b_below = m.Less(b, 0), negative = Negative(m, size);
