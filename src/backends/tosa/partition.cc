@@ -89,7 +89,13 @@ absl::StatusOr<Program> ExtractPart(const Program& program, const Part& from) {
   part.context = program.context;
   part.name = program.name;
   part.facts = program.facts;
-  part.verifiers = program.verifiers;
+  for (const std::string& verifier : program.verifiers)
+    if (from.tosa == (verifier.rfind("TOSA-", 0) == 0)) part.verifiers.push_back(verifier);
+  part.torch_version = program.torch_version;
+  part.schema_major = program.schema_major;
+  part.schema_minor = program.schema_minor;
+  part.opset_version = program.opset_version;
+  part.ranges = program.ranges;
   part.graphs.emplace_back();
   part.graphs[0].name = "main";
   Graph& target = part.graphs[0].graph;
