@@ -16,7 +16,8 @@ std::vector<KernelRow> Collect() {
         AtenBinaryKernels(),      AtenViewKernels(),       AtenJoinKernels(),     AtenReduceKernels(),
         AtenNormKernels(),        AtenMatMulKernels(),     AtenConvKernels(),     AtenPoolKernels(),
         AtenIndexKernels(),       AtenRnnKernels(),        AtenScatterKernels(),  QuantizedKernels(),
-        SymbolicKernels()}) {
+        SymbolicKernels(),        AtenArrangeKernels(),    AtenEinsumKernels(),   AtenPool3dKernels(),
+        AtenSpecialKernels()}) {
     rows.insert(rows.end(), family.begin(), family.end());
   }
   std::sort(rows.begin(), rows.end(), [](const KernelRow& a, const KernelRow& b) { return a.op < b.op; });

@@ -1,0 +1,183 @@
+// ATen's diagonals, turns and joins that are other ops under another name. Source: torch/_refs/__init__.py.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "eval/convert.h"
+#include "eval/elementwise.h"
+#include "eval/kernels.h"
+#include "eval/movement.h"
+#include "ir/status.h"
+
+namespace tare {
+namespace {
+
+Extents ShapeOf(const Tensor& x) { return Extents(x.shape().begin(), x.shape().end()); }
+
+// Elements (i, i + offset) of two axes become the last axis.
+absl::StatusOr<Value> Diagonal(KernelCall& call) {
+  const Tensor& x = call.tensor("self");
+  const int64_t offset = call.integer("offset");
+  const int first = call.axis("dim1", x.rank()), second = call.axis("dim2", x.rank());
+  TARE_RETURN_IF_ERROR(call.status());
+  if (x.rank() < 2 || first == second || std::abs(offset) > INT32_MAX)
+    return InvalidError("eval_c18", call.op_name(), " of ", Describe(x));
+  const Extents own = ContiguousStrides(x.shape());
+  Extents shape, from;
+  for (int i = 0; i < x.rank(); ++i) {
+    if (i == first || i == second) continue;
+    shape.push_back(x.extent(i));
+    from.push_back(own[static_cast<size_t>(i)]);
+  }
+  const int64_t row = std::max<int64_t>(-offset, 0), column = std::max<int64_t>(offset, 0);
+  shape.push_back(std::max<int64_t>(std::min(x.extent(first) - row, x.extent(second) - column), 0));
+  const int64_t a = own[static_cast<size_t>(first)], b = own[static_cast<size_t>(second)];
+  from.push_back(a + b);
+  TARE_ASSIGN_OR_RETURN(Tensor result, call.Make(x.dtype(), shape));
+  if (result.size() > 0)
+    CopyStrided(x.bytes(), row * a + column * b, from, result.mutable_bytes(), 0, ContiguousStrides(shape), shape,
+                ElementBytes(x.dtype()));
+  return Value(std::move(result));
+}
+
+// The last axis on a diagonal of the last two of the result, zeros elsewhere.
+absl::StatusOr<Value> DiagEmbed(KernelCall& call) {
+  const Tensor& x = call.tensor("self");
+  const int64_t offset = call.integer("offset");
+  const int first = call.axis("dim1", x.rank() + 1), second = call.axis("dim2", x.rank() + 1);
+  TARE_RETURN_IF_ERROR(call.status());
+  if (x.rank() < 1 || first != x.rank() - 1 || second != x.rank() || std::abs(offset) > INT32_MAX)
+    return UnimplementedError("eval_c19", call.op_name(), " into other axes than the last two is not evaluated");
+  Extents shape = ShapeOf(x);
+  const int64_t n = shape.back(), side = n + std::abs(offset);
+  shape.back() = side;
+  shape.push_back(side);
+  TARE_ASSIGN_OR_RETURN(Tensor result, call.Make(x.dtype(), shape));
+  Extents to = ContiguousStrides(shape);
+  const int64_t start = std::max<int64_t>(-offset, 0) * side + std::max<int64_t>(offset, 0);
+  to.pop_back();
+  to.back() = side + 1;
+  if (x.size() > 0)
+    CopyStrided(x.bytes(), 0, ContiguousStrides(x.shape()), result.mutable_bytes(), start, to, x.shape(),
+                ElementBytes(x.dtype()));
+  return Value(std::move(result));
+}
+
+absl::StatusOr<Tensor> Reversed(const KernelCall& call, const Tensor& x, int axis) {
+  Extents start(static_cast<size_t>(x.rank()), 0), step(static_cast<size_t>(x.rank()), 1);
+  start[static_cast<size_t>(axis)] = x.extent(axis) - 1;
+  step[static_cast<size_t>(axis)] = -1;
+  return Sliced(call, x, start, x.shape(), step);
+}
+
+// Quarter turns in the plane of two axes.
+absl::StatusOr<Value> Rot90(KernelCall& call) {
+  Tensor x = call.tensor("self");
+  const int64_t turns = ((call.integer("k") % 4) + 4) % 4;
+  const std::vector<int64_t> dims = call.ints("dims", 2);
+  TARE_RETURN_IF_ERROR(call.status());
+  const int64_t rank = x.rank();
+  const int64_t first = dims[0] < 0 ? dims[0] + rank : dims[0], second = dims[1] < 0 ? dims[1] + rank : dims[1];
+  if (first < 0 || second < 0 || first >= rank || second >= rank || first == second || x.size() == 0)
+    return InvalidError("eval_c18", call.op_name(), " of ", Describe(x));
+  Extents perms(static_cast<size_t>(rank));
+  std::iota(perms.begin(), perms.end(), 0);
+  std::swap(perms[static_cast<size_t>(first)], perms[static_cast<size_t>(second)]);
+  if (turns == 3) {
+    TARE_ASSIGN_OR_RETURN(x, Permuted(call, x, perms));
+  }
+  if (turns == 2) {
+    TARE_ASSIGN_OR_RETURN(x, Reversed(call, x, static_cast<int>(first)));
+  }
+  if (turns != 0) {
+    TARE_ASSIGN_OR_RETURN(x, Reversed(call, x, static_cast<int>(second)));
+  }
+  if (turns == 1) {
+    TARE_ASSIGN_OR_RETURN(x, Permuted(call, x, perms));
+  }
+  return Value(std::move(x));
+}
+
+// Joined along `axis`, tensors of fewer axes lifted to `rank`: a vector becomes a column or a row.
+absl::StatusOr<Value> Joined(KernelCall& call, int rank, int axis, bool columns) {
+  const std::vector<const Tensor*> tensors = call.tensors("tensors");
+  TARE_RETURN_IF_ERROR(call.status());
+  std::vector<Tensor> lifted;
+  for (const Tensor* tensor : tensors) {
+    if (tensor == nullptr) return InvalidError("eval_c18", call.op_name(), " of an absent tensor");
+    Extents shape = ShapeOf(*tensor);
+    if (columns && shape.size() < 2) {
+      shape.resize(2, 1);
+    } else {
+      if (rank >= 2 && shape.size() < 2) shape.insert(shape.begin(), 2 - shape.size(), 1);
+      if (shape.size() < static_cast<size_t>(rank)) shape.resize(static_cast<size_t>(rank), 1);
+    }
+    TARE_ASSIGN_OR_RETURN(Tensor part,
+                          Converted(call, tensor->Reshaped(shape), call.result_dtype().value_or(tensor->dtype())));
+    lifted.push_back(std::move(part));
+  }
+  if (lifted.empty()) return InvalidError("eval_c18", call.op_name(), " of nothing");
+  std::vector<const Tensor*> parts;
+  for (const Tensor& part : lifted) parts.push_back(&part);
+  return AsValue(Concatenated(call, parts, std::min(axis, lifted[0].rank() - 1)));
+}
+absl::StatusOr<Value> HStack(KernelCall& call) { return Joined(call, 1, 1, false); }
+absl::StatusOr<Value> VStack(KernelCall& call) { return Joined(call, 2, 0, false); }
+absl::StatusOr<Value> DStack(KernelCall& call) { return Joined(call, 3, 2, false); }
+absl::StatusOr<Value> ColumnStack(KernelCall& call) { return Joined(call, 2, 1, true); }
+
+// Half of an axis, times the sigmoid of the other half.
+absl::StatusOr<Value> Glu(KernelCall& call) {
+  const Tensor& x = call.tensor("self");
+  const int axis = call.axis("dim", x.rank());
+  TARE_RETURN_IF_ERROR(call.status());
+  if (x.rank() == 0 || x.extent(axis) % 2 != 0) return InvalidError("eval_c18", call.op_name(), " of ", Describe(x));
+  Extents start(static_cast<size_t>(x.rank()), 0), size = ShapeOf(x);
+  const Extents step(static_cast<size_t>(x.rank()), 1);
+  size[static_cast<size_t>(axis)] /= 2;
+  TARE_ASSIGN_OR_RETURN(const Tensor value, Sliced(call, x, start, size, step));
+  start[static_cast<size_t>(axis)] = size[static_cast<size_t>(axis)];
+  TARE_ASSIGN_OR_RETURN(const Tensor gate, Sliced(call, x, start, size, step));
+  return AsValue(VisitFloats(x.dtype(), call.op_name(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    return Map2<T, T>(call, value, gate, x.dtype(), [](T v, T g) {
+      return static_cast<T>(static_cast<double>(v) / (1 + std::exp(-static_cast<double>(g))));
+    });
+  }));
+}
+
+absl::StatusOr<Value> Outer(KernelCall& call) {
+  const Tensor& a = call.tensor("self");
+  const Tensor& b = call.tensor("vec2");
+  TARE_RETURN_IF_ERROR(call.status());
+  if (a.rank() != 1 || b.rank() != 1) return InvalidError("eval_c16", call.op_name(), " of other than vectors");
+  const DType dtype = call.result_dtype().value_or(a.dtype());
+  TARE_ASSIGN_OR_RETURN(const Tensor x, Converted(call, a.Reshaped(Extents{a.size(), 1}), dtype));
+  TARE_ASSIGN_OR_RETURN(const Tensor y, Converted(call, b, dtype));
+  return AsValue(VisitElements(dtype, call.op_name(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    return Map2<T, T>(call, x, y, dtype, [](T u, T v) {
+      if constexpr (std::is_floating_point_v<T>) return u * v;
+      return static_cast<T>(static_cast<uint64_t>(u) * static_cast<uint64_t>(v));
+    });
+  }));
+}
+
+constexpr KernelRow kRows[] = {
+    {"aten.column_stack.default", ColumnStack},
+    {"aten.diag_embed.default", DiagEmbed},
+    {"aten.diagonal.default", Diagonal},
+    {"aten.dstack.default", DStack},
+    {"aten.ger.default", Outer},
+    {"aten.glu.default", Glu},
+    {"aten.hstack.default", HStack},
+    {"aten.outer.default", Outer},
+    {"aten.rot90.default", Rot90},
+    {"aten.vstack.default", VStack},
+};
+
+}  // namespace
+
+std::span<const KernelRow> AtenArrangeKernels() { return kRows; }
+
+}  // namespace tare
