@@ -204,9 +204,12 @@ void PrintJson(const LowerOptions& options, const Program& program, const LowerR
   json.Print();
 }
 
-// The first node left outside, as an error with its place.
+// The first node left outside, as an error with its place; one that stays because of itself, not a conversion beside
+// it.
 absl::Status LeftOutside(const Program& program, const LowerResult& result) {
-  const Outside& row = result.outside[0];
+  const auto cause = std::find_if(result.outside.begin(), result.outside.end(),
+                                  [](const Outside& row) { return row.check_id != "tosa_legal_c9"; });
+  const Outside& row = cause == result.outside.end() ? result.outside[0] : *cause;
   const size_t more = result.outside.size() - 1;
   const std::string others = more == 0   ? std::string()
                              : more == 1 ? std::string("; 1 more node, see --explain")

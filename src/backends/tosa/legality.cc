@@ -18,7 +18,10 @@
 namespace tare {
 namespace {
 
+// The reason of last resort, and broad ones, where a pass may know better: what it says of floats is no news, though.
 constexpr std::string_view kUnexplained = "tosa_legal_c10";
+constexpr std::string_view kBroad[] = {"tosa_legal_c4", "tosa_legal_c5", "tosa_legal_c6", "tosa_legal_c8"};
+constexpr std::string_view kNoNews = "f32 is not supported";
 constexpr std::string_view kRemedy = "change what it says, or leave it outside with --partial";
 
 bool IsTosa(const Context& context, Op op) { return context.ops.Name(op).substr(0, 5) == "tosa."; }
@@ -205,7 +208,9 @@ std::vector<Outside> FindOutside(const Program& program, std::string_view spec, 
     if (status.ok()) continue;
     const auto refusal = refusals.find(node);
     const std::string id(CheckIdOf(status));
-    if (id == kUnexplained && refusal != refusals.end() && refusal->second->op == op)
+    const bool known = refusal != refusals.end() && refusal->second->op == op;
+    const bool broad = std::find(std::begin(kBroad), std::end(kBroad), id) != std::end(kBroad);
+    if (known && (id == kUnexplained || (broad && refusal->second->why.find(kNoNews) == std::string::npos)))
       outside.push_back(Explained(node, refusal->second->check_id, refusal->second->why));
     else
       outside.push_back(Explained(node, id, std::string(WithoutId(status))));

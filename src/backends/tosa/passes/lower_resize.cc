@@ -77,6 +77,11 @@ class LowerResize final : public TosaRewrite {
     if (h.n < 1 || w.n < 1) return absl::OkStatus();
 
     Emitter emit(rw, ops_, node);
+    const auto same = [](const ResizeAxis& axis) { return axis.n == axis.d && axis.offset == 0 && axis.border == 0; };
+    if (same(h) && same(w)) {
+      FinishMoved(emit, *site, site->inputs[0].value);
+      return emit.Finish();
+    }
     const DType dtype = site->inputs[0].value.tensor().dtype;
     const bool wide = bilinear && dtype == DType::kI16;
     Node value = emit.Transpose(site->inputs[0].value, ToChannelsLast(4));

@@ -1,0 +1,121 @@
+// Programs as text, and what lowering makes of them: faults that users reported, and one program per constraint.
+#include <cstdlib>
+#include <fstream>
+#include <set>
+
+#include "../../test_files.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "backends/tosa/constraint_rows.h"
+#include "backends/tosa/lower.h"
+#include "backends/tosa/summary.h"
+#include "doctest/doctest.h"
+#include "ir/text.h"
+#include "meta/context_factory.h"
+
+namespace tare {
+namespace {
+
+constexpr std::string_view kHead = "== ", kAnswer = "--\n";
+
+enum class Breaks { kNothing, kRules };  // what programs of a file state may differ from what rules give
+
+// The operators of the lowering and what is left outside, a line each.
+std::string AnswerOf(const std::string& target, const std::string& text, bool breaks_rules) {
+  const std::unique_ptr<Context> context = MakeContext();
+  absl::StatusOr<Program> program = ParseProgram(*context, text);
+  if (!program.ok()) return absl::StrCat("error: ", program.status().message(), "\n");
+  RunOptions options;
+  options.verify = VerifyWhat::kAll;
+  options.check_meta = !breaks_rules;
+  const auto found = FindTosaTarget(target);
+  REQUIRE_MESSAGE(found.ok(), target);
+  const absl::StatusOr<LowerResult> result = LowerToTosa(*program, *found, options);
+  if (!result.ok()) return absl::StrCat("error: ", result.status().message(), "\n");
+  std::string answer = "ops:";
+  for (const auto& [kind, count] : Summarize(*program).ops)
+    if (kind != "CONST") absl::StrAppend(&answer, " ", kind, " ", count);
+  absl::StrAppend(&answer, "\n");
+  for (const Outside& outside : result->outside)
+    absl::StrAppend(&answer, "outside: ", std::string(context->ops.Name(program->main().op(outside.node))), " [",
+                    outside.check_id, "] ", outside.why, "\n");
+  return answer;
+}
+
+// Runs every block of a file, or rewrites what is below `--`. Returns the check ids that occur in answers.
+std::set<std::string> RunBlocks(std::string_view file, Breaks breaks) {
+  const bool update = std::getenv("TARE_UPDATE_GOLDEN") != nullptr;
+  const std::filesystem::path path = SourcePath(file);
+  const std::string text = ReadFile(path);
+  std::string all = text.substr(0, text.find(kHead));
+  std::set<std::string> ids;
+  for (size_t at = text.find(kHead); at != std::string::npos;) {
+    const size_t next = text.find(absl::StrCat("\n", std::string(kHead)), at);
+    const std::string block = text.substr(at, next == std::string::npos ? next : next + 1 - at);
+    at = next == std::string::npos ? next : next + 1;
+    const size_t answer_at = block.find(kAnswer);
+    REQUIRE_MESSAGE(answer_at != std::string::npos, block);
+    const size_t line = block.find('\n');
+    const std::vector<std::string> head = absl::StrSplit(block.substr(kHead.size(), line - kHead.size()), ' ');
+    REQUIRE_EQ(head.size(), 2);
+    CAPTURE(block);
+    const std::string answer =
+        absl::StrCat(AnswerOf(head[1], block.substr(line, answer_at - line), breaks == Breaks::kRules),
+                     next == std::string::npos ? "" : "\n");
+    if (!update) CHECK_EQ(block.substr(answer_at + kAnswer.size()), answer);
+    absl::StrAppend(&all, block.substr(0, answer_at), std::string(kAnswer), answer);
+    for (const ConstraintRow& row : ConstraintRows())
+      if (answer.find(absl::StrCat("[", std::string(row.id), "]")) != std::string::npos)
+        ids.insert(std::string(row.id));
+  }
+  if (update) std::ofstream(path, std::ios::binary) << all;
+  return ids;
+}
+
+TEST_CASE("faults that users reported") { RunBlocks("tests/backends/tosa/cases.txt", Breaks::kNothing); }
+
+TEST_CASE("every constraint on operators and edges has a program that it refuses") {
+  const std::set<std::string> ids = RunBlocks("tests/backends/tosa/constraints.txt", Breaks::kRules);
+  for (const ConstraintRow& row : ConstraintRows()) {
+    if (row.on == "pass" || row.on == "outside") continue;
+    CHECK_MESSAGE(ids.contains(std::string(row.id)), row.id);
+  }
+}
+
+// docs/constraints.md, which is made of the rows.
+std::string ConstraintsPage() {
+  std::string page =
+      "# Constraints of targets\n\nWhat `tare lower` leaves outside and why: made of `targets/*.toml` by the test "
+      "`tosa/lower` (TARE_UPDATE_GOLDEN=1 rewrites it). A row on\n`any` is asked of every TOSA operator, on `outside` "
+      "of "
+      "what no pass lowered, on `edge` of inputs and the output; those on `pass` are what\npasses say of nodes they "
+      "leave. `u55` stands for Ethos-U55 and U65, `u85` for Ethos-U85; rows without `when` hold for all targets.\n\n"
+      "| check | on | when | what is found | what helps | source |\n|---|---|---|---|---|---|\n";
+  for (const ConstraintRow& row : ConstraintRows()) {
+    const auto cell = [](std::string_view text) {
+      return absl::StrReplaceAll(absl::string_view(text.data(), text.size()), {{"|", "\\|"}, {"<", "&lt;"}});
+    };
+    absl::StrAppend(&page, "| `", cell(row.id), "` | ", cell(row.on), " | ", row.when.empty() ? "" : "`",
+                    cell(row.when), row.when.empty() ? "" : "`", " | ");
+    absl::StrAppend(&page, cell(row.say), " | ", cell(row.remedy), " | ", cell(row.source), " |\n");
+  }
+  return page;
+}
+
+TEST_CASE("docs/constraints.md is what the rows give") {
+  const std::filesystem::path path = SourcePath("docs/constraints.md");
+  if (std::getenv("TARE_UPDATE_GOLDEN") != nullptr) std::ofstream(path, std::ios::binary) << ConstraintsPage();
+  CHECK_EQ(ReadFile(path), ConstraintsPage());
+}
+
+TEST_CASE("every constraint says what helps") {
+  for (const ConstraintRow& row : ConstraintRows()) {
+    CAPTURE(row.id);
+    CHECK_FALSE(row.remedy.empty());
+    CHECK((row.on == "pass" || !row.source.empty()));
+  }
+}
+
+}  // namespace
+}  // namespace tare
