@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <initializer_list>
+#include <string>
 
 #include "infer_text.h"
 #include "meta/context_factory.h"
@@ -122,6 +123,14 @@ TEST_CASE("arguments") {
   CHECK(refused("t.int.x(w=1)", "[args_c1]"));
   CHECK(refused("t.int.x(v=1, v=2)", "[args_c2]"));
   CHECK(refused("t.tensor.x(f32[], f32[], f32[])", "[args_c3]"));
+}
+
+TEST_CASE("a size of far too many dims is refused before anything is made of it") {  // D03
+  const auto context = MakeContext();
+  std::string ones = "1";
+  for (int i = 1; i < 60'000; ++i) ones += ",1";
+  CHECK_EQ(InferText(*context, "aten.full.default(size=[" + ones + "], fill_value=1.0)"),
+           "error: rank 60000 is above 64 [rank_c1]");
 }
 
 }  // namespace
