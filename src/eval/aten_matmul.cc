@@ -22,6 +22,12 @@ absl::Status Wrong(const KernelCall& call, const Tensor& a, const Tensor& b) {
 
 // What a product is computed in, and back.
 DType ScalarOf(DType dtype) { return dtype == DType::kF32 ? DType::kF32 : DType::kF64; }
+// Sums of narrow integers wrap.
+absl::StatusOr<Tensor> Returned(const KernelCall& call, const Tensor& x, DType dtype) {
+  if (!IsInteger(dtype)) return Converted(call, x, dtype);
+  TARE_ASSIGN_OR_RETURN(const Tensor wide, Converted(call, x, DType::kI64));
+  return Converted(call, wide, dtype);
+}
 
 absl::StatusOr<Tensor> Batched(const KernelCall& call, const Tensor& a, const Tensor& b) {
   const MatMulShape shape{a.extent(0), a.extent(1), a.extent(2), b.extent(2)};
@@ -184,10 +190,14 @@ absl::StatusOr<Tensor> Multiplied(const KernelCall& call, const Tensor& a, const
   Extents shape = batch;
   if (a.rank() > 1) shape.push_back(left[left.size() - 2]);
   if (b.rank() > 1) shape.push_back(right.back());
-  return Converted(call, product.Reshaped(shape), a.dtype());
+  return Returned(call, product.Reshaped(shape), a.dtype());
 }
 
 absl::StatusOr<Tensor> Linear(const KernelCall& call, const Tensor& x, const Tensor& weight, const Tensor* bias) {
+  if (weight.rank() == 1 && x.rank() > 0) {  // one output, which is no axis
+    TARE_ASSIGN_OR_RETURN(const Tensor product, Multiplied(call, x, weight));
+    return bias == nullptr ? product : Plus(call, product, *bias, 1, 1);
+  }
   if (x.rank() == 0 || weight.rank() != 2 || x.dtype() != weight.dtype() || x.extent(x.rank() - 1) != weight.extent(1))
     return Wrong(call, x, weight);
   const int64_t inner = weight.extent(1), columns = weight.extent(0);
@@ -212,7 +222,7 @@ absl::StatusOr<Tensor> Linear(const KernelCall& call, const Tensor& x, const Ten
     if (bias->dtype() != x.dtype()) return Wrong(call, x, *bias);
     TARE_ASSIGN_OR_RETURN(result, Plus(call, result, *bias, 1, 1));
   }
-  return Converted(call, result, x.dtype());
+  return Returned(call, result, x.dtype());
 }
 
 std::span<const KernelRow> AtenMatMulKernels() { return kRows; }
