@@ -86,14 +86,13 @@ bool IsIntConst(const SymStore& syms, ExprId expr) {
   return expr.has_value() && syms.kind(expr) == ExprKind::kIntConst;
 }
 
-// Where functions of module math have no value: below `least`, from `most` on where that is not infinite,
-// and at `least` itself where it is excluded.
+// Where functions of module math have a value: least … most, `least` itself unless it is excluded.
 struct Domain {
   std::string_view name;
-  double least, most;
+  int64_t least, most;
   bool least_excluded;
 };
-constexpr double kNoBound = std::numeric_limits<double>::infinity();
+constexpr int64_t kNoBound = std::numeric_limits<int64_t>::max();
 constexpr Domain kDomains[] = {
     {"sqrt", 0, kNoBound, false}, {"asin", -1, 1, false},      {"acos", -1, 1, false},
     {"log", 0, kNoBound, true},   {"log2", 0, kNoBound, true},
@@ -102,12 +101,18 @@ constexpr Domain kDomains[] = {
 absl::Status CheckDomain(RuleContext& rc, std::string_view name, ExprId x) {
   SymStore& syms = rc.syms();
   if (!x.has_value()) return absl::OkStatus();
+  const bool whole = syms.kind(x) == ExprKind::kToFloat && syms.type(syms.args(x)[0]) == ExprType::kInt;
+  if (whole) x = syms.args(x)[0];  // more is known of integers
+  const auto bound = [&](int64_t value) {
+    return whole ? syms.OfDim(syms.Int(value)) : syms.Float(static_cast<double>(value));
+  };
+  const auto outside = [&] { return InvalidError("symbolic_c5", name, " has no value there"); };
   for (const Domain& domain : kDomains) {
     if (domain.name != name) continue;
-    const ExprId least = syms.Float(domain.least), most = syms.Float(domain.most);
-    const bool below = rc.Known(syms.Make(domain.least_excluded ? ExprKind::kLe : ExprKind::kLt, std::array{x, least}));
-    const bool above = domain.most != kNoBound && rc.Known(syms.Make(ExprKind::kLt, std::array{most, x}));
-    if (below || above) return InvalidError("symbolic_c5", name, " is not defined ", below ? "so low" : "so high");
+    const ExprKind above = domain.least_excluded ? ExprKind::kLt : ExprKind::kLe;
+    TARE_REQUIRE(rc, syms.Make(above, std::array{bound(domain.least), x}), outside());
+    if (domain.most == kNoBound) continue;
+    TARE_REQUIRE(rc, syms.Make(ExprKind::kLe, std::array{x, bound(domain.most)}), outside());
   }
   return absl::OkStatus();
 }
