@@ -48,6 +48,11 @@ absl::StatusOr<Bytes> MapFile(const std::string& path) {
   return Bytes{mapping, {static_cast<const std::byte*>(address), size}};
 }
 
+void ForgetPages(const Bytes& mapped) {
+  if (mapped.data.empty()) return;
+  madvise(const_cast<std::byte*>(mapped.data.data()), mapped.data.size(), MADV_DONTNEED);
+}
+
 Bytes CopyBuffer(std::span<const std::byte> data) {
   auto copy = std::make_shared<std::vector<std::byte>>(data.begin(), data.end());
   return Bytes{copy, {copy->data(), copy->size()}};

@@ -17,6 +17,8 @@ struct Bytes {
 
 // Errors: NotFound when there is no such file, InvalidArgument when it is not a regular file.
 absl::StatusOr<Bytes> MapFile(const std::string& path);
+// Lets go of the memory that reading a file of MapFile has filled; what is read again comes from the system's cache.
+void ForgetPages(const Bytes& mapped);
 Bytes CopyBuffer(std::span<const std::byte> data);
 
 }  // namespace tare::pt2

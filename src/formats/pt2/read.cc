@@ -79,8 +79,10 @@ absl::StatusOr<Program> ReadFrom(Context& context, Bytes file, const ReadOptions
 }  // namespace pt2
 
 absl::StatusOr<Program> ReadPt2(Context& context, const std::string& path, const ReadOptions& options) {
-  TARE_ASSIGN_OR_RETURN(pt2::Bytes file, pt2::MapFile(path));
-  return pt2::ReadFrom(context, std::move(file), options);
+  TARE_ASSIGN_OR_RETURN(const pt2::Bytes file, pt2::MapFile(path));
+  absl::StatusOr<Program> program = pt2::ReadFrom(context, file, options);
+  pt2::ForgetPages(file);
+  return program;
 }
 
 absl::StatusOr<Program> ReadPt2FromMemory(Context& context, std::span<const std::byte> file,

@@ -14,9 +14,11 @@ namespace {
 //   TRANSPOSE(RESCALE(%x : i8, i32), p)           =>  RESCALE(TRANSPOSE(%x, p), i32)
 //   RESCALE(TRANSPOSE(%x : i32, p), i8)           =>  TRANSPOSE(RESCALE(%x, i8), p)
 //   RESHAPE(RESCALE(%x : i32[1,96,96,1], i8), s)  =>  RESCALE(RESHAPE(%x, s), i8)     when s ends in more than 1
+//   ADD(%y, RESHAPE(RESCALE(%x : i8, i32), s))    =>  ADD(%y, RESCALE(RESHAPE(%x, s), i32))
 //
 // CAST as RESCALE; only where the inner one has no other user and the scale is one of the whole tensor. Reshapes move
-// nothing and go first only to widen the last dim, by which accelerators work.
+// nothing and go first only to widen the last dim, by which accelerators work, and out of the way between a rescale
+// and arithmetic, which accelerators do in one.
 class NarrowMovement final : public RewritePass {
  public:
   explicit NarrowMovement(const Context& context) {
@@ -29,6 +31,8 @@ class NarrowMovement final : public RewritePass {
     for (const std::string_view name : {"REVERSE", "SLICE", "TILE", "TRANSPOSE"}) add(name, movements_);
     for (const std::string_view name : {"CAST", "RESCALE"}) add(name, conversions_);
     add("RESHAPE", reshape_);
+    for (const std::string_view name : {"ADD", "MAXIMUM", "MINIMUM", "MUL", "SUB"})
+      if (const Op op = TosaOps::Find(context, name); op.has_value()) arithmetic_.push_back(op);
     if (targets_.empty()) targets_.push_back(Op{});
   }
   std::string_view name() const override { return "narrow-movement"; }
@@ -38,7 +42,9 @@ class NarrowMovement final : public RewritePass {
     const Node inner = node.operand(0);
     if (inner.num_operands() == 0 || inner.num_uses() != 1 || !inner.is_tensor()) return absl::OkStatus();
     if (Is(reshape_, node)) {
-      if (!IsConversion(inner) || LastExtent(inner) != 1 || LastExtent(node) <= 1) return absl::OkStatus();
+      if (!IsConversion(inner)) return absl::OkStatus();
+      const bool widens_last = LastExtent(inner) == 1 && LastExtent(node) > 1;
+      if (!widens_last && !BetweenRescaleAndArithmetic(node, inner)) return absl::OkStatus();
       return Swap(node, inner, rw, inner.operand(0).quant());
     }
     const bool moves_first = Is(movements_, inner) && IsConversion(node);
@@ -58,6 +64,12 @@ class NarrowMovement final : public RewritePass {
                           rw.InsertBefore(node, node.op(), ArgList(ArgsOn(rw, node, inner.operand(0))), node.name()));
     rw.SetQuant(first, rw.context().quants.Get(quant));
     return rw.Redefine(node, inner.op(), ArgList(ArgsOn(rw, inner, first)));
+  }
+
+  bool BetweenRescaleAndArithmetic(Node node, Node inner) const {
+    if (BitsOf(inner.operand(0).tensor().dtype) >= BitsOf(inner.tensor().dtype)) return false;
+    const std::vector<Node> users = node.users();
+    return !users.empty() && std::all_of(users.begin(), users.end(), [&](Node user) { return Is(arithmetic_, user); });
   }
 
   static int64_t LastExtent(Node node) {
@@ -89,7 +101,7 @@ class NarrowMovement final : public RewritePass {
     return args;
   }
 
-  std::vector<Op> movements_, conversions_, reshape_, targets_;
+  std::vector<Op> movements_, conversions_, reshape_, arithmetic_, targets_;
 };
 
 }  // namespace
