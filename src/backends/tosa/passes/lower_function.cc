@@ -54,6 +54,12 @@ Node Power(TensorMath& m, Node x, Node node) {
   }
   if (exponent == -1.0) return m.Unary("RECIPROCAL", x);
   if (exponent == -0.5) return m.Unary("RSQRT", x);
+  if (exponent == std::floor(exponent)) {  // POW takes no negative base
+    const Node size = m.Unary("ABS", x), power = m.Binary("POW", size, m.Number(x, exponent));
+    if (std::fmod(exponent, 2) == 0) return power;
+    const Node below = m.Less(x, 0), negative = m.Unary("NEGATE", power);
+    return m.Select(below, negative, power);
+  }
   return m.Binary("POW", x, m.Number(x, exponent));
 }
 
