@@ -118,7 +118,9 @@ absl::StatusOr<std::vector<WrittenPart>> WriteParts(const Program& program, cons
   std::vector<WrittenPart> files;
   if (parts.empty()) {  // it gives back what it is given: all of it is left
     files.push_back({Numbered(output, "rest", ".pt2"), {}, {}});
-    TARE_RETURN_IF_ERROR(WriteAnyProgramFile(program, files[0].file));
+    Program whole = program;
+    std::erase_if(whole.verifiers, [](const std::string& verifier) { return verifier.starts_with("TOSA-"); });
+    TARE_RETURN_IF_ERROR(WriteAnyProgramFile(whole, files[0].file));
     return files;
   }
   int regions = 0, rest = 0;

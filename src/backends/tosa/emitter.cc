@@ -51,13 +51,13 @@ Node Emitter::Take(absl::StatusOr<Node> node) {
 }
 
 Node Emitter::Insert(Op op, ArgList args) {
-  if (!status_.ok()) return Node();
+  if (!status_.ok() || !InMain()) return Node();
   return Take(rw_.InsertBefore(place_, op, args));
 }
 
 bool Emitter::InMain() {
   if (rw_.graph_id() == GraphId{0}) return true;
-  Refuse("tosa_lower_c12", "constants of bodies are not made yet");
+  Refuse("tosa_lower_c12", "bodies of control flow are not lowered");
   return false;
 }
 

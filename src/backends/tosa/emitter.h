@@ -55,7 +55,7 @@ class Emitter {
 
  private:
   Node Take(absl::StatusOr<Node> node);
-  bool InMain();  // refuses elsewhere: only the main graph has constants
+  bool InMain();  // refuses elsewhere: a node that has bodies stays, so its bodies stay what torch can load
   Rewriter& rw_;
   const TosaOps& ops_;
   Node place_;
