@@ -39,6 +39,7 @@ constexpr ElementwiseRow kRows[] = {
     {"aten.bitwise_or.Tensor", "BITWISE_OR", Scaling::kNone, false, false, "LOGICAL_OR"},
     {"aten.bitwise_xor.Scalar", "BITWISE_XOR", Scaling::kNone, false, false, "LOGICAL_XOR"},
     {"aten.bitwise_xor.Tensor", "BITWISE_XOR", Scaling::kNone, false, false, "LOGICAL_XOR"},
+    {"aten.clamp.Tensor", "MAXIMUM", Scaling::kSmaller},
     {"aten.eq.Scalar", "EQUAL", Scaling::kSmaller},
     {"aten.eq.Tensor", "EQUAL", Scaling::kSmaller},
     {"aten.ge.Scalar", "GREATER_EQUAL", Scaling::kSmaller},
@@ -89,7 +90,12 @@ class LowerElementwise final : public TosaTableRewrite<ElementwiseLowering> {
     std::vector<Node> arguments = {node.arg("self")};
     if (!arguments[0].has_value() || !arguments[0].is_tensor() || !node.is_tensor()) return absl::OkStatus();
     std::optional<double> number;
-    if (op != ops_.abs) {
+    if (row.aten == "aten.clamp.Tensor") {
+      for (const std::string_view bound : {"min", "max"})
+        if (node.arg(bound).has_value()) arguments.push_back(node.arg(bound));
+      if (!node.arg("min").has_value()) op = ops_.minimum;
+      if (arguments.size() < 2) return absl::OkStatus();
+    } else if (op != ops_.abs) {
       number = node.number("other");
       if (!number.has_value()) arguments.push_back(node.arg("other"));
     }
@@ -112,6 +118,10 @@ class LowerElementwise final : public TosaTableRewrite<ElementwiseLowering> {
   Node Apply(Emitter& emit, Op op, const ElementwiseRow& row, std::vector<Node> operands) const {
     if (!emit.ok()) return Node();
     if (operands.size() == 1) return emit.Insert(op, {{"input1", operands[0]}});
+    if (operands.size() == 3) {  // a clamp
+      const Node raised = emit.Insert(ops_.maximum, {{"input1", operands[0]}, {"input2", operands[1]}});
+      return emit.Insert(ops_.minimum, {{"input1", raised}, {"input2", operands[2]}});
+    }
     if (row.swapped) std::swap(operands[0], operands[1]);
     const Node made = emit.Insert(op, {{"input1", operands[0]}, {"input2", operands[1]}});
     return row.negated ? emit.Insert(ops_.logical_not, {{"input1", made}}) : made;

@@ -37,6 +37,7 @@ constexpr MoveRow kRows[] = {
     {"aten.broadcast_to.default", Move::kTile},
     {"aten.clone.default", Move::kSame},
     {"aten.contiguous.default", Move::kSame},
+    {"aten.copy.default", Move::kSame},
     {"aten.detach.default", Move::kSame},
     {"aten.detach_copy.default", Move::kSame},
     {"aten.dropout.default", Move::kSame},
@@ -87,7 +88,7 @@ class LowerMovement final : public TosaTableRewrite<Move> {
 
   absl::Status Rewrite(Node node, Rewriter& rw) const override {
     const Move move = RowOf(node);
-    const Node x = node.arg(node.arg("self").has_value() ? "self" : "input");
+    const Node x = node.arg(node.arg("src").has_value() ? "src" : node.arg("self").has_value() ? "self" : "input");
     if (!x.has_value() || !x.is_tensor() || !node.is_tensor()) return absl::OkStatus();
     if (x.tensor().dtype != node.tensor().dtype) return absl::OkStatus();
     if (rw.StorageOf(node).mutated) return absl::OkStatus();
