@@ -14,6 +14,7 @@ import tempfile
 
 import numpy as np
 import torch
+import torch.ao.quantization.fx._decomposed  # noqa: F401  the ops quantized_decomposed
 
 
 def run_tosa(tare, path, values):
@@ -28,20 +29,36 @@ def run_tosa(tare, path, values):
         return [torch.from_numpy(np.load(os.path.join(folder, f"out_{i}.npy"))) for i in range(count)]
 
 
+def made(value):
+    shape = [int(d) if isinstance(d, int) else d.node.hint for d in value.shape]
+    if value.dtype.is_floating_point or value.dtype.is_complex:
+        return torch.randn(shape, dtype=torch.float64 if value.dtype == torch.float64 else torch.float32).to(value.dtype)
+    return torch.randint(0, 2, shape).to(value.dtype)
+
+
 def compare(tare, target, path):
     program = torch.export.load(path)
-    args, kwargs = program.example_inputs
+    names = [spec.arg.name for spec in program.graph_signature.input_specs if spec.kind.name == "USER_INPUT"]
+    if any(not torch.is_tensor(node.meta.get("val")) for node in program.graph.nodes if node.name in names):
+        return "skipped: inputs that are no tensors"
+    if any(spec.kind.name not in ("USER_OUTPUT", "LOSS_OUTPUT") for spec in program.graph_signature.output_specs):
+        return "skipped: it changes an input or buffer"
+    leaves = [made(node.meta["val"]) for node in program.graph.nodes if node.name in names]
+    args, kwargs = torch.utils._pytree.tree_unflatten([leaf.clone() for leaf in leaves], program.call_spec.in_spec)
     want = torch.utils._pytree.tree_leaves(program.module()(*args, **kwargs))
     with tempfile.TemporaryDirectory() as folder:
         output = os.path.join(folder, "m.tosa")
         answer = subprocess.run([tare, "lower", path, "--target", target, "--partial", "-o", output, "--json"],
                                 capture_output=True, text=True)
         if answer.returncode != 0:
-            return answer.stderr.strip().splitlines()[0]
+            return (answer.stderr.strip().splitlines() or [f"exit {answer.returncode}"])[0]
         report = json.loads(answer.stdout)
-        leaves = torch.utils._pytree.tree_leaves((args, kwargs))
-        names = [spec.arg.name for spec in program.graph_signature.input_specs if spec.kind.name == "USER_INPUT"]
         values = dict(zip(names, leaves))
+        for value in report["inputs"]:
+            if "scale" in value:
+                codes = torch.round(values[value["name"]] / value["scale"]) + value["zero_point"]
+                dtype = {"i8": torch.int8, "u8": torch.uint8, "i16": torch.int16, "i32": torch.int32}[value["type"].split("[")[0]]
+                values[value["name"]] = codes.clamp(value["quant_min"], value["quant_max"]).to(dtype)
         parts = report.get("parts") or [{"file": output, "inputs": [i["name"] for i in report["inputs"]],
                                          "outputs": [o["name"] for o in report["outputs"]]}]
         for part in parts:
@@ -51,7 +68,8 @@ def compare(tare, target, path):
             else:
                 results = torch.utils._pytree.tree_leaves(torch.export.load(part["file"]).module()(*given))
             values.update(zip(part["outputs"], results))
-        got = [values[o["name"]] for o in report["outputs"]]
+        got = [(values[o["name"]].double() - o["zero_point"]) * o["scale"] if "scale" in o else values[o["name"]]
+               for o in report["outputs"]]
     worst = 0.0
     for a, b in zip(got, want):
         if torch.is_tensor(b) and b.numel():

@@ -4,8 +4,12 @@
 #include <string>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "backends/tosa/partition_bodies.h"
 #include "ir/context.h"
+#include "ir/json_text.h"
 #include "ir/status.h"
 
 namespace tare {
@@ -21,6 +25,30 @@ absl::flat_hash_map<NodeId, const InputSpec*> SpecsOf(const Program& program) {
   const std::span<const NodeId> inputs = program.main().inputs();
   for (size_t i = 0; i < inputs.size() && i < program.inputs.size(); ++i) specs.emplace(inputs[i], &program.inputs[i]);
   return specs;
+}
+
+// How torch calls a program of so many tensors: all of them by position, results as a tuple. Its `module()` needs it.
+std::string CallGraph(const Program& part) {
+  constexpr absl::string_view kLeaf = R"({"type": null, "context": null, "children_spec": []})";
+  const auto tuple = [&](size_t count) {
+    return absl::StrCat(R"({"type": "builtins.tuple", "context": "null", "children_spec": [)",
+                        absl::StrJoin(std::vector<absl::string_view>(count, kLeaf), ", "), "]}");
+  };
+  size_t given = 0;
+  std::vector<std::string> names;
+  for (size_t i = 0; i < part.inputs.size(); ++i) {
+    if (part.inputs[i].constant.has_value()) continue;
+    ++given;
+    AppendJsonString(names.emplace_back(), part.main().NameOf(part.main().inputs()[i]));
+  }
+  const std::string both =
+      absl::StrCat(R"([1, {"type": "builtins.tuple", "context": "null", "children_spec": [)", tuple(given),
+                   R"(, {"type": "builtins.dict", "context": "[]", "children_spec": []}]}])");
+  const std::string results = absl::StrCat("[1, ", tuple(part.outputs.size()), "]");
+  const auto text = [](const std::string& json) { return absl::StrReplaceAll(json, {{"\"", "\\\""}}); };
+  return absl::StrCat(R"([{"fqn": "", "signature": {"inputs": [], "outputs": [], "in_spec": ")", text(both),
+                      R"(", "out_spec": ")", text(results), R"(", "forward_arg_names": [)", absl::StrJoin(names, ", "),
+                      "]}}]");
 }
 
 }  // namespace
@@ -155,6 +183,7 @@ absl::StatusOr<Program> ExtractPart(const Program& program, const Part& from) {
       {op::output, context.attrs.Intern(args), context.metas.None(), context.quants.Intern(record), LocId{}, operands},
       "output");
   TARE_RETURN_IF_ERROR(TakeBodies(program, part));
+  if (!from.tosa) part.raw_json["module_call_graph"] = CallGraph(part);
   return part;
 }
 
