@@ -35,6 +35,10 @@ class LowerConcat final : public TosaRewrite {
         if (!stacks && shape[static_cast<size_t>(axis)] == 0) continue;
         if (stacks) shape.insert(shape.begin() + axis, 1);
         Node value = input.value;
+        if (site->quantised && !input.q.has_value()) {
+          emit.Refuse("tosa_lower_c4", "an operand beside quantised values is not quantised");
+          return emit.Finish();
+        }
         if (site->quantised && !input.q->SameScale(*output.q)) {
           if (!input.q->per_tensor()) emit.Refuse("tosa_lower_c5", "an operand is quantised per channel");
           const double factor[] = {input.q->scale() / output.q->scale()};

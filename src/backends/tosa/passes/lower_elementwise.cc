@@ -155,6 +155,8 @@ class LowerElementwise final : public TosaTableRewrite<ElementwiseLowering> {
     if (row.scaling == Scaling::kNone) return emit.Refuse("tosa_lower_c11", "no such op on quantised values");
     double common = 0, result = 1;
     for (const SiteInput& input : site.inputs) {
+      if (!input.q.has_value())
+        return emit.Refuse("tosa_lower_c4", "an operand beside quantised values is not quantised");
       if (!input.q->per_tensor()) return emit.Refuse("tosa_lower_c5", "an operand is quantised per channel");
       const double scale = input.q->scale();
       result *= scale;
