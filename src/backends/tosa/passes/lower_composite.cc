@@ -3,7 +3,7 @@
 
 #include "backends/tosa/affine.h"
 #include "backends/tosa/constants.h"
-#include "backends/tosa/formula.h"
+#include "backends/tosa/formulas/formula.h"
 #include "backends/tosa/site.h"
 #include "backends/tosa/tosa_passes.h"
 #include "backends/tosa/tosa_rewrite.h"

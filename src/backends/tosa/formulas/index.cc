@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "backends/tosa/constants.h"
-#include "backends/tosa/formula.h"
+#include "backends/tosa/formulas/formula.h"
 
 namespace tare {
 namespace {

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <limits>
 
-#include "backends/tosa/formula.h"
+#include "backends/tosa/formulas/formula.h"
 #include "backends/tosa/window.h"
 
 namespace tare {

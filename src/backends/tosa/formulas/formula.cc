@@ -1,4 +1,4 @@
-#include "backends/tosa/formula.h"
+#include "backends/tosa/formulas/formula.h"
 
 #include <algorithm>
 #include <cmath>

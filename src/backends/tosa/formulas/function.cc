@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "backends/tosa/formula.h"
+#include "backends/tosa/formulas/formula.h"
 
 namespace tare {
 namespace {

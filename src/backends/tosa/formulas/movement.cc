@@ -2,7 +2,7 @@
 #include <numeric>
 
 #include "backends/tosa/constants.h"
-#include "backends/tosa/formula.h"
+#include "backends/tosa/formulas/formula.h"
 #include "ir/text.h"
 
 namespace tare {

@@ -2,7 +2,7 @@
 #include <cctype>
 #include <string>
 
-#include "backends/tosa/formula.h"
+#include "backends/tosa/formulas/formula.h"
 
 namespace tare {
 namespace {
