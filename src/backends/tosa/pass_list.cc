@@ -16,6 +16,7 @@ constexpr PassRow kTosaPasses[] = {
     {"functionalize", "Writes ops in place as ops with a result, where nobody sees the difference.", MakeFunctionalize},
     {"fuse-rescales", "Joins a RESCALE of a RESCALE where the result is the same, or wider.", MakeFuseRescales},
     {"lower-attention", "Writes attention of floats as two products around a softmax.", MakeLowerAttention},
+    {"lower-batch-norm", "Writes a batch norm of quantised values as a line for each channel.", MakeLowerBatchNorm},
     {"lower-cast", "Writes conversions between dtypes as CAST.", MakeLowerCast},
     {"lower-clamp", "Writes clamp as CLAMP, with quantised bounds.", MakeLowerClamp},
     {"lower-composite", "Writes ops that TOSA has not as formulas of those it has.", MakeLowerComposite},

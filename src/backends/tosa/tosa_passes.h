@@ -12,6 +12,7 @@ absl::StatusOr<Pass> MakeFoldFactories(Context& context, const PassOptions& opti
 absl::StatusOr<Pass> MakeMoveQdq(Context& context, const PassOptions& options);
 
 // ATen to TOSA.
+absl::StatusOr<Pass> MakeLowerBatchNorm(Context& context, const PassOptions& options);
 absl::StatusOr<Pass> MakeLowerClamp(Context& context, const PassOptions& options);
 absl::StatusOr<Pass> MakeLowerConcat(Context& context, const PassOptions& options);
 absl::StatusOr<Pass> MakeLowerConvolution(Context& context, const PassOptions& options);

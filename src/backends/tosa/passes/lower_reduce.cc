@@ -9,9 +9,16 @@
 namespace tare {
 namespace {
 
+// How integers behind a quantisation are reduced.
+enum class Codes {
+  kPick,  // the result is one of them
+  kSum,   // in int32, then rescaled
+  kMean,  // as kSum; plain tensors are left to formulas
+};
+
 struct ReduceRow {
   std::string_view aten, tosa;
-  bool sums = false;  // integers need a rescale to int32 and back
+  Codes codes = Codes::kPick;
 };
 
 constexpr ReduceRow kRows[] = {
@@ -22,31 +29,36 @@ constexpr ReduceRow kRows[] = {
     {"aten.any.dims", "REDUCE_ANY"},
     {"aten.all.default", "REDUCE_ALL"},
     {"aten.all.dim", "REDUCE_ALL"},
+    {"aten.mean.default", "REDUCE_SUM", Codes::kMean},
+    {"aten.mean.dim", "REDUCE_SUM", Codes::kMean},
     {"aten.prod.default", "REDUCE_PRODUCT"},
     {"aten.prod.dim_int", "REDUCE_PRODUCT"},
-    {"aten.sum.default", "REDUCE_SUM", true},
-    {"aten.sum.dim_IntList", "REDUCE_SUM", true},
+    {"aten.sum.default", "REDUCE_SUM", Codes::kSum},
+    {"aten.sum.dim_IntList", "REDUCE_SUM", Codes::kSum},
 };
 
 struct ReduceLowering {
   Op op;
-  bool sums;
+  Codes codes;
 };
 
 // Writes a reduction as one REDUCE_* per axis of more than one element, then a reshape when axes go away.
 //
 //   %q = quantize(sum(dequantize(%x), [1, 2]))  =>  rescale(REDUCE_SUM(REDUCE_SUM(rescale(%x))))
+//
+// A mean is rounded to the integers of its operand before it gets those of the result, as ExecuTorch rounds it: there
+// the sum has a quantisation of its own, N times as coarse.
 class LowerReduce final : public TosaTableRewrite<ReduceLowering> {
  public:
   explicit LowerReduce(const Context& context) : TosaTableRewrite("lower-reduce", context) {
     for (const ReduceRow& row : kRows) {
       const Op from = context.ops.Find(row.aten), to = TosaOps::Find(context, row.tosa);
-      if (to.has_value()) Add(from, {to, row.sums});
+      if (to.has_value()) Add(from, {to, row.codes});
     }
   }
 
   absl::Status Rewrite(Node node, Rewriter& rw) const override {
-    const auto& [op, sums] = RowOf(node);
+    const auto& [op, codes] = RowOf(node);
     const Node x = node.arg("self");
     if (!x.has_value() || !x.is_tensor() || !node.is_tensor() || x.tensor().dtype != node.tensor().dtype)
       return absl::OkStatus();
@@ -62,24 +74,33 @@ class LowerReduce final : public TosaTableRewrite<ReduceLowering> {
     const Node arguments[] = {x};
     const std::optional<Site> site = SiteOf(qdq_, rw, node, arguments);
     if (!site.has_value() || (site->quantised && !site->inputs[0].q->per_tensor())) return absl::OkStatus();
+    if (!site->quantised && codes == Codes::kMean) return absl::OkStatus();
 
     Emitter emit(rw, ops_, node);
     const std::vector<int64_t> out = emit.ShapeOf(node);
     Node value = site->inputs[0].value;
-    const bool rescales = site->quantised && sums;
-    if (rescales)
-      value = emit.Rescale(value, DType::kI32, std::vector<double>{1.0}, site->inputs[0].q->zero_point(), 0);
+    const bool rescales = site->quantised && codes != Codes::kPick;
+    int64_t count = 1;
+    for (const int64_t axis : axes) count *= (*shape)[axis];
+    if (rescales) {
+      const Affine& q = *site->inputs[0].q;
+      if (count > INT32_MAX / (q.qmax - q.qmin)) emit.Refuse("tosa_lower_c15", "the sum may leave 32 bits");
+      if (codes == Codes::kMean && count == 0) emit.Refuse("tosa_lower_c16", "a mean of nothing");
+      value = emit.Rescale(value, DType::kI32, std::vector<double>{1.0}, q.zero_point(), 0);
+    }
     for (const int64_t axis : axes)
       if ((*shape)[axis] != 1) value = emit.Insert(op, {{"input", value}, {"axis", axis}});
-    if (!rescales) {
-      value = emit.Reshape(value, out);
-      if (emit.ok()) FinishMoved(emit, *site, value);
+    if (codes == Codes::kSum && rescales) {
+      FinishRescaled(
+          emit, *site, value,
+          [&](const Affine& to) { return std::vector<double>{site->inputs[0].q->scale() / to.scale()}; },
+          [&](Node result) { return emit.Reshape(result, out); });
       return emit.Finish();
     }
-    FinishRescaled(
-        emit, *site, value,
-        [&](const Affine& to) { return std::vector<double>{site->inputs[0].q->scale() / to.scale()}; },
-        [&](Node result) { return emit.Reshape(result, out); });
+    if (codes == Codes::kMean)
+      value = emit.RescaleTo(value, std::vector<double>{1.0 / static_cast<double>(count)}, 0, *site->inputs[0].q);
+    value = emit.Reshape(value, out);
+    if (emit.ok()) FinishMoved(emit, *site, value);
     return emit.Finish();
   }
 };
