@@ -134,8 +134,8 @@ struct Rewriter::Impl {
   std::string pass;
   PassCounters counters;
   std::vector<Refusal> refusals;  // of this pass
-  absl::Status failure;  // of this pass, if it could not be undone alone
-  int nesting = 0;       // bodies within bodies at work
+  absl::Status failure;           // of this pass, if it could not be undone alone
+  int nesting = 0;                // bodies within bodies at work
   std::vector<Guard> guards;
   absl::flat_hash_set<ExprId> guard_conditions;
 
