@@ -143,6 +143,27 @@ absl::StatusOr<Value> MaxPool(KernelCall& call) {
   return Largest(call, x, fixed.plan, kPlaces);
 }
 
+// Sums over divisor(windows, elements there are).
+template <typename Divisor>
+absl::StatusOr<Value> Average(KernelCall& call, const Tensor& x, const Plan& plan, Divisor divisor) {
+  const int64_t plane_size = plan.in[0] * plan.in[1] * plan.in[2];
+  return AsValue(VisitFloats(x.dtype(), call.op_name(), [&](auto tag) -> absl::StatusOr<Tensor> {
+    using T = typename decltype(tag)::type;
+    TARE_ASSIGN_OR_RETURN(Tensor result, call.Make(x.dtype(), plan.shape));
+    ForEachWindow(plan, [&](int64_t plane, int64_t to, const std::array<const Window*, kAxes>& windows) {
+      const T* in = x.data<T>().data() + plane * plane_size;
+      double sum = 0;
+      int64_t count = 0;
+      ForEachIn(plan, windows, [&](int64_t at) {
+        sum += static_cast<double>(in[at]);
+        ++count;
+      });
+      result.mutable_data<T>()[to] = static_cast<T>(sum / static_cast<double>(divisor(windows, count)));
+    });
+    return result;
+  }));
+}
+
 // With padding that counts, up to its end; else the elements there are; else the divisor given.
 absl::StatusOr<Value> AvgPool(KernelCall& call) {
   const Tensor& x = call.tensor("self");
@@ -151,27 +172,14 @@ absl::StatusOr<Value> AvgPool(KernelCall& call) {
   const bool with_padding = call.flag("count_include_pad");
   const int64_t divisor = call.given("divisor_override") ? call.integer("divisor_override") : 0;
   TARE_RETURN_IF_ERROR(call.status());
-  const Plan& plan = fixed.plan;
-  const int64_t plane_size = plan.in[0] * plan.in[1] * plan.in[2];
-  return AsValue(VisitFloats(x.dtype(), call.op_name(), [&](auto tag) -> absl::StatusOr<Tensor> {
-    using T = typename decltype(tag)::type;
-    TARE_ASSIGN_OR_RETURN(Tensor result, call.Make(x.dtype(), plan.shape));
-    ForEachWindow(plan, [&](int64_t plane, int64_t to, const std::array<const Window*, kAxes>& windows) {
-      const T* in = x.data<T>().data() + plane * plane_size;
-      double sum = 0;
-      int64_t count = 0, padded = 1;
-      ForEachIn(plan, windows, [&](int64_t at) {
-        sum += static_cast<double>(in[at]);
-        ++count;
-      });
-      for (int i = 0; i < kAxes; ++i)
-        padded *= std::min(windows[i]->last, plan.in[i] + fixed.padding[i]) - windows[i]->first;
-      result.mutable_data<T>()[to] = static_cast<T>(sum / static_cast<double>(divisor != 0   ? divisor
-                                                                              : with_padding ? padded
-                                                                                             : count));
-    });
-    return result;
-  }));
+  return Average(call, x, fixed.plan, [&](const std::array<const Window*, kAxes>& windows, int64_t count) {
+    if (divisor != 0) return divisor;
+    if (!with_padding) return count;
+    int64_t padded = 1;
+    for (int i = 0; i < kAxes; ++i)
+      padded *= std::min(windows[i]->last, fixed.plan.in[i] + fixed.padding[i]) - windows[i]->first;
+    return padded;
+  });
 }
 
 // Window o of `out` over `in`: [floor(o in / out), ceil((o + 1) in / out)).
@@ -201,22 +209,7 @@ absl::StatusOr<Value> AdaptiveAvgPool(KernelCall& call) {
   const Tensor& x = call.tensor("self");
   TARE_RETURN_IF_ERROR(call.status());
   TARE_ASSIGN_OR_RETURN(const Plan plan, AdaptiveOf(call, x, kAxes));
-  const int64_t plane_size = plan.in[0] * plan.in[1] * plan.in[2];
-  return AsValue(VisitFloats(x.dtype(), call.op_name(), [&](auto tag) -> absl::StatusOr<Tensor> {
-    using T = typename decltype(tag)::type;
-    TARE_ASSIGN_OR_RETURN(Tensor result, call.Make(x.dtype(), plan.shape));
-    ForEachWindow(plan, [&](int64_t plane, int64_t to, const std::array<const Window*, kAxes>& windows) {
-      const T* in = x.data<T>().data() + plane * plane_size;
-      double sum = 0;
-      int64_t count = 0;
-      ForEachIn(plan, windows, [&](int64_t at) {
-        sum += static_cast<double>(in[at]);
-        ++count;
-      });
-      result.mutable_data<T>()[to] = static_cast<T>(sum / static_cast<double>(count));
-    });
-    return result;
-  }));
+  return Average(call, x, plan, [](const std::array<const Window*, kAxes>&, int64_t count) { return count; });
 }
 
 constexpr KernelRow kRows[] = {

@@ -23,6 +23,7 @@ namespace fs = std::filesystem;
 std::vector<fs::path> Programs() {
   std::vector<fs::path> files = FilesBelow(SourcePath("tests/data/pt2/features"), ".pt2");
   for (const fs::path& path : FilesBelow(SourcePath("tests/data/nets"), ".pt2")) files.push_back(path);
+  REQUIRE(!files.empty());
   return files;
 }
 

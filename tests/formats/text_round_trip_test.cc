@@ -20,6 +20,7 @@ std::vector<fs::path> Programs() {
   for (const fs::path& folder : {SourcePath("tests/data/nets"), SharedPath("corpus/nets"), SharedPath("corpus/dynamic"),
                                  SharedPath("corpus/features")})
     for (const fs::path& path : FilesBelow(folder, ".pt2")) files.push_back(path);
+  REQUIRE(!files.empty());
   return files;
 }
 

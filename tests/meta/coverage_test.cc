@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "../test_files.h"
 #include "golden_lines.h"
 #include "ir/notation.h"
 #include "ir/text.h"
@@ -28,17 +29,6 @@ namespace tare {
 namespace {
 
 namespace fs = std::filesystem;
-
-fs::path Root() {
-  const char* root = std::getenv("TARE_SOURCE_ROOT");
-  return root == nullptr ? "." : root;
-}
-
-std::string ReadAll(const fs::path& path) {
-  std::stringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  return text.str();
-}
 
 // What the lines show: equal answers and refusals of each op, and the checks that refused.
 struct Shown {
@@ -81,13 +71,13 @@ void AddRefusals(Context& context, Shown& shown) {
 // The calls of programs whose values are all as stated.
 void AddPrograms(Context& context, Shown& shown) {
   std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(Root() / "tests/data/goldens/programs"))
+  for (const auto& entry : fs::directory_iterator(SourcePath("tests/data/goldens/programs")))
     files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   for (const fs::path& file : files) {
     const std::string name = file.filename();
     CAPTURE(name);
-    const auto program = ParseProgram(context, ReadAll(file));
+    const auto program = ParseProgram(context, ReadFile(file));
     REQUIRE(program.ok());
     const auto inferrer = MakeInferrer(context);
     const CheckReport report = CheckProgram(*program, *inferrer);
@@ -104,7 +94,7 @@ void AddPrograms(Context& context, Shown& shown) {
 
 // Programs behind `--- check id`.
 void AddRefusedPrograms(Context& context, Shown& shown) {
-  const std::string all = ReadAll(Root() / "tests/data/refusals/higher_order.programs");
+  const std::string all = ReadFile(SourcePath("tests/data/refusals/higher_order.programs"));
   int count = 0;
   for (size_t at = all.find("--- "); at != std::string::npos; ++count) {
     const size_t line_end = all.find('\n', at), next = all.find("\n--- ", line_end);
@@ -143,7 +133,7 @@ const Shown& All(Context& context) {
 
 std::unique_ptr<Context> ContextWithMisuse() {
   auto context = MakeContext();
-  REQUIRE(AddOpsFile(*context, "rows.toml", ReadAll(Root() / "tests/data/refusals/rows.toml")).ok());
+  REQUIRE(AddOpsFile(*context, "rows.toml", ReadFile(SourcePath("tests/data/refusals/rows.toml"))).ok());
   return context;
 }
 
@@ -227,9 +217,9 @@ TEST_CASE("a body is known only in a program") {
 std::set<std::string> IdsOfSources() {
   std::set<std::string> ids;
   const std::regex error(R"(Error\(\s*"([A-Za-z][A-Za-z0-9]*_[A-Za-z0-9_]*)\",)");
-  for (const auto& entry : fs::directory_iterator(Root() / "src/meta")) {
+  for (const auto& entry : fs::directory_iterator(SourcePath("src/meta"))) {
     if (entry.path().extension() != ".cc") continue;
-    const std::string text = ReadAll(entry.path());
+    const std::string text = ReadFile(entry.path());
     for (std::sregex_iterator it(text.begin(), text.end(), error), end; it != end; ++it) ids.insert((*it)[1]);
   }
   return ids;
@@ -239,9 +229,9 @@ TEST_CASE("every check of a rule function refuses a recorded call, or is named b
   const auto context = ContextWithMisuse();
   const Shown& shown = All(*context);
   std::string tests;
-  for (const auto& entry : fs::recursive_directory_iterator(Root() / "tests")) {
+  for (const auto& entry : fs::recursive_directory_iterator(SourcePath("tests"))) {
     const std::string extension = entry.path().extension();
-    if (extension == ".cc" || extension == ".md") tests += ReadAll(entry.path());
+    if (extension == ".cc" || extension == ".md") tests += ReadFile(entry.path());
   }
   const std::set<std::string> ids = IdsOfSources();
   CHECK_GT(ids.size(), 150);

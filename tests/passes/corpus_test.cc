@@ -27,6 +27,7 @@ std::vector<std::string> ProgramFiles(std::initializer_list<std::string_view> fo
   for (const std::string_view name : folders)
     for (const auto& path : FilesBelow(SharedPath(absl::StrCat("corpus/", TextPiece(name))), ".pt2"))
       files.push_back(path.string());
+  REQUIRE(!files.empty());
   return files;
 }
 

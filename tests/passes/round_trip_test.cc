@@ -24,6 +24,7 @@ std::vector<std::string> ProgramFiles() {
   std::vector<std::string> files;
   for (const std::string_view folder : {"tests/data/nets", "tests/data/pt2/features"})
     for (const auto& path : FilesBelow(SourcePath(folder), ".pt2")) files.push_back(path.string());
+  REQUIRE(!files.empty());
   return files;
 }
 

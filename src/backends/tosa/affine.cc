@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "backends/tosa/constants.h"
+#include "passes/pass_list.h"
 
 namespace tare {
 namespace {
@@ -18,13 +19,6 @@ constexpr std::string_view kDequantize[] = {
     "quantized_decomposed.dequantize_per_tensor.tensor",
     "quantized_decomposed.dequantize_per_channel.default",
 };
-
-std::vector<Op> FindEach(const Context& context, std::span<const std::string_view> names) {
-  std::vector<Op> ops;
-  for (const std::string_view name : names)
-    if (const Op op = context.ops.Find(name); op.has_value()) ops.push_back(op);
-  return ops;
-}
 
 // A number argument, or the numbers of the constant it names.
 std::optional<std::vector<double>> Numbers(const Context& context, Node node, std::string_view name) {
@@ -69,7 +63,7 @@ double DequantizeOne(const Affine& affine, int64_t code) {
 }
 
 QdqOps::QdqOps(const Context& context)
-    : quantize(FindEach(context, kQuantize)), dequantize(FindEach(context, kDequantize)) {}
+    : quantize(FindOps(context, kQuantize)), dequantize(FindOps(context, kDequantize)) {}
 bool QdqOps::IsQuantize(Op op) const { return Contains(quantize, op); }
 bool QdqOps::IsDequantize(Op op) const { return Contains(dequantize, op); }
 

@@ -1,12 +1,14 @@
 #include "backends/tosa/integer_edge.h"
 
-#include <span>
+#include <algorithm>
 #include <string_view>
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
 #include "backends/tosa/constants.h"
+#include "backends/tosa/tosa_ops.h"
 #include "ir/context.h"
+#include "passes/pass_list.h"
 
 namespace tare {
 namespace {
@@ -18,24 +20,10 @@ constexpr std::string_view kAsserts[] = {
     "aten._functional_assert_scalar.msg",
 };
 
-constexpr std::string_view kCasts[] = {
-    "aten._to_copy.default",
-    "aten.to.dtype",
-    "aten.to.dtype_layout",
-    "dim_order_ops._to_dim_order_copy.default",
-};
-
-absl::flat_hash_set<Op> OpsOf(const Context& context, std::span<const std::string_view> names) {
-  absl::flat_hash_set<Op> ops;
-  for (const std::string_view name : names)
-    if (const Op op = context.ops.Find(name); op.has_value()) ops.insert(op);
-  return ops;
-}
-
 }  // namespace
 
 void DropAsserts(Program& program) {
-  const absl::flat_hash_set<Op> asserts = OpsOf(*program.context, kAsserts);
+  const std::vector<Op> asserts = FindOps(*program.context, kAsserts);
   for (ProgramGraph& owner : program.graphs) {
     Graph& graph = owner.graph;
     absl::flat_hash_set<NodeId> used;
@@ -43,7 +31,8 @@ void DropAsserts(Program& program) {
       for (const NodeId operand : graph.operands(id)) used.insert(operand);
     for (NodeId id = graph.first(); id.has_value();) {
       const NodeId next = graph.next(id);
-      if (asserts.contains(graph.op(id)) && !used.contains(id)) GraphEdit(graph).Erase(id);
+      if (std::find(asserts.begin(), asserts.end(), graph.op(id)) != asserts.end() && !used.contains(id))
+        GraphEdit(graph).Erase(id);
       id = next;
     }
   }
@@ -51,7 +40,7 @@ void DropAsserts(Program& program) {
 
 void MoveInputCasts(Program& program) {
   Context& context = *program.context;
-  const absl::flat_hash_set<Op> conversions = OpsOf(context, kCasts);
+  const std::vector<Op> conversions = FindOps(context, kCastOps);
   Graph& graph = program.main();
   std::vector<std::vector<NodeId>> users(graph.id_bound());
   for (const NodeId id : graph.nodes())
@@ -65,8 +54,10 @@ void MoveInputCasts(Program& program) {
     const std::vector<NodeId>& casts = users[inputs[i].index];
     if (program.inputs[i].kind != InputKind::kUser || casts.empty() || dtype_of(inputs[i]) != DType::kI64) continue;
     bool only = true;
-    for (const NodeId user : casts)
-      only = only && conversions.contains(graph.op(user)) && dtype_of(user) == DType::kI32;
+    for (const NodeId user : casts) {
+      const bool converts = std::find(conversions.begin(), conversions.end(), graph.op(user)) != conversions.end();
+      only = only && converts && dtype_of(user) == DType::kI32;
+    }
     const auto shape = StaticShape(context.metas.Get(graph.meta(inputs[i])).tensor);
     if (!only || !shape.has_value()) continue;
     Meta narrow;

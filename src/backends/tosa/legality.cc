@@ -8,6 +8,7 @@
 #include "backends/tosa/affine.h"
 #include "backends/tosa/constraint_rows.h"
 #include "backends/tosa/pass_list.h"
+#include "backends/tosa/tosa_ops.h"
 #include "ir/context.h"
 #include "ir/status.h"
 #include "meta/bind.h"
@@ -23,8 +24,6 @@ constexpr std::string_view kUnexplained = "tosa_legal_c10";
 constexpr std::string_view kBroad[] = {"tosa_legal_c4", "tosa_legal_c5", "tosa_legal_c6", "tosa_legal_c8"};
 constexpr std::string_view kNoNews = "f32 is not supported";
 constexpr std::string_view kRemedy = "change what it says, or leave it outside with --partial";
-
-bool IsTosa(const Context& context, Op op) { return context.ops.Name(op).substr(0, 5) == "tosa."; }
 
 // Ops that some pass to TOSA looks for.
 absl::flat_hash_set<Op> LoweredOps(Context& context) {

@@ -8,6 +8,7 @@
 #include "backends/tosa/integer_edge.h"
 #include "backends/tosa/origins.h"
 #include "backends/tosa/pass_list.h"
+#include "backends/tosa/tosa_ops.h"
 #include "ir/context.h"
 #include "ir/status.h"
 #include "meta/infer.h"
@@ -37,28 +38,23 @@ absl::StatusOr<LowerResult> LowerOnce(Program& program, const TosaTarget& target
   return result;
 }
 
-bool IsTosa(const Program& program, NodeId node) {
-  return program.context->ops.Name(program.main().op(node)).starts_with("tosa.");
-}
-
 // Nodes whose lowering the target does not run, with its reason; to be left as they are.
 using Stays = std::map<uint32_t, Outside>;  // by node index
 
 // What the TOSA left outside comes from. True when there is some that was not known.
 absl::StatusOr<bool> FindStays(Program start, const TosaTarget& target, const Pipeline& pipeline,
                                const RunOptions& options, Stays& stays) {
-  const OpTable& ops = start.context->ops;
   const QdqOps qdq(*start.context);
   const Graph before = start.main();
   const Origins origins(start);
   TARE_ASSIGN_OR_RETURN(const LowerResult result, LowerOnce(start, target, pipeline, options));
   bool found = false;
   for (const Outside& row : result.outside) {
-    if (!IsTosa(start, row.node)) continue;
+    if (!IsTosa(*start.context, start.main().op(row.node))) continue;
     const NodeId origin = origins.Of(start, row.node);
     if (!origin.has_value() || !before.Contains(origin) || before.op(origin) == op::placeholder) continue;
     const Op op = before.op(origin);
-    if (ops.Name(op).starts_with("tosa.") || qdq.IsQuantize(op) || qdq.IsDequantize(op)) continue;
+    if (IsTosa(*start.context, op) || qdq.IsQuantize(op) || qdq.IsDequantize(op)) continue;
     found |= stays.try_emplace(origin.index, Outside{origin, row.check_id, row.why, row.remedy}).second;
   }
   return found;
@@ -80,7 +76,7 @@ absl::StatusOr<LowerResult> LowerToTosa(Program& program, const TosaTarget& targ
   absl::StatusOr<LowerResult> result = LowerOnce(program, target, pipeline, options);
   Stays stays;
   for (int round = 0; round < kMaxRounds && result.ok(); ++round) {
-    const auto is_tosa = [&](const Outside& row) { return IsTosa(program, row.node); };
+    const auto is_tosa = [&](const Outside& row) { return IsTosa(*program.context, program.main().op(row.node)); };
     if (std::none_of(result->outside.begin(), result->outside.end(), is_tosa)) break;
     std::vector<NodeId> leave;
     for (const auto& [index, row] : stays) leave.push_back(row.node);

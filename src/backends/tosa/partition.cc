@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "backends/tosa/partition_bodies.h"
+#include "backends/tosa/tosa_ops.h"
 #include "ir/context.h"
 #include "ir/json_text.h"
 #include "ir/status.h"
@@ -15,9 +16,7 @@
 namespace tare {
 namespace {
 
-bool IsTosa(const Program& program, NodeId node) {
-  return program.context->ops.Name(program.main().op(node)).substr(0, 5) == "tosa.";
-}
+bool IsTosa(const Program& program, NodeId node) { return IsTosa(*program.context, program.main().op(node)); }
 
 // The input spec of each placeholder, by node.
 absl::flat_hash_map<NodeId, const InputSpec*> SpecsOf(const Program& program) {

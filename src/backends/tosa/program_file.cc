@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "backends/tosa/read.h"
+#include "backends/tosa/tosa_ops.h"
 #include "backends/tosa/write.h"
 #include "formats/program_file.h"
 #include "ir/status.h"
@@ -40,7 +41,7 @@ std::string SpecificationFor(const Program& program) {
   for (const ProgramGraph& owner : program.graphs) {
     const std::vector<uint32_t> counts = owner.graph.CountOps();
     for (size_t i = 0; i < counts.size(); ++i) {
-      if (counts[i] > 0 && program.context->ops.Name(Op{static_cast<uint16_t>(i)}).starts_with("tosa.")) {
+      if (counts[i] > 0 && IsTosa(*program.context, Op{static_cast<uint16_t>(i)})) {
         return std::string(WidestTosaSpec(0));
       }
     }

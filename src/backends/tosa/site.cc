@@ -108,6 +108,13 @@ Node BiasFor(Emitter& emit, const Site& site, const SiteInput& bias, Node x, int
   return emit.Integers("zero_bias", dtype == DType::kI16 ? DType::kI48 : DType::kI32, shape, values);
 }
 
+Node FirstResult(Node node) {
+  if (node.is_tensor()) return node;
+  const std::vector<Node> users = node.users();
+  const bool first = users.size() == 1 && users[0].op() == op::getitem && users[0].integer("index") == 0;
+  return first ? users[0] : Node();
+}
+
 void FinishRescaled(Emitter& emit, const Site& site, Node accumulator,
                     const std::function<std::vector<double>(const Affine&)>& scales,
                     const std::function<Node(Node)>& back) {

@@ -33,6 +33,9 @@ struct Site {
   std::vector<SiteOutput> outputs;
 };
 
+// The value that stands for `node`: itself, or of several results the first when no other is used, else nothing.
+Node FirstResult(Node node);
+
 // How far a site may reach.
 enum class SiteReach {
   kExact,       // quantize nodes that use the op itself

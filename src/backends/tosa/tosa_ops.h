@@ -1,10 +1,23 @@
 // The TOSA ops that lowering makes or looks for, looked up once.
 #pragma once
 
+#include <string>
+#include <string_view>
+
 #include "ir/context.h"
 #include "ir/ids.h"
 
 namespace tare {
+
+inline bool IsTosa(const Context& context, Op op) { return context.ops.Name(op).substr(0, 5) == "tosa."; }
+
+// Conversions of a tensor to a dtype that the call names.
+inline constexpr std::string_view kCastOps[] = {
+    "aten._to_copy.default",
+    "aten.to.dtype",
+    "aten.to.dtype_layout",
+    "dim_order_ops._to_dim_order_copy.default",
+};
 
 struct TosaOps {
   explicit TosaOps(const Context& context)

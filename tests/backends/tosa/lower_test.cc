@@ -7,6 +7,7 @@
 #include <random>
 #include <thread>
 
+#include "../../test_files.h"
 #include "absl/strings/str_cat.h"
 #include "backends/tosa/factors.h"
 #include "backends/tosa/partition.h"
@@ -55,7 +56,6 @@ TEST_CASE("quantised networks become whole TOSA programs") {
   struct Case {
     std::string_view file, target, ops;
   };
-  const std::string root = std::getenv("TARE_SOURCE_ROOT");
   for (const auto& [file, target, ops] : std::initializer_list<Case>{
            {"ds_cnn/int8.pt2", "tosa-1.0+int",
             "AVG_POOL2D 1 CONV2D 5 DEPTHWISE_CONV2D 5 RESCALE 10 RESHAPE 2 SLICE 1 "},
@@ -67,7 +67,7 @@ TEST_CASE("quantised networks become whole TOSA programs") {
             "ADD 11 AVG_POOL2D 1 CONV2D 36 DEPTHWISE_CONV2D 17 RESCALE 86 RESHAPE 1 TRANSPOSE 1 "},
        }) {
     CAPTURE(file);
-    const Lowered lowered = LowerFile(absl::StrCat(root, "/tests/data/nets/", std::string(file)), target);
+    const Lowered lowered = LowerFile(SourcePath(absl::StrCat("tests/data/nets/", std::string(file))).string(), target);
     for (const Outside& outside : lowered.result.outside)
       MESSAGE(lowered.program.main().NameOf(outside.node) << " " << outside.why);
     CHECK(lowered.result.outside.empty());
@@ -83,7 +83,6 @@ TEST_CASE("float networks become whole TOSA programs") {
   struct Case {
     std::string_view file, ops;
   };
-  const std::string root = std::getenv("TARE_SOURCE_ROOT");
   for (const auto& [file, ops] : std::initializer_list<Case>{
            {"ds_cnn/train.pt2", "AVG_POOL2D 1 CLAMP 9 CONV2D 5 DEPTHWISE_CONV2D 5 RESHAPE 2 SLICE 1 "},
            {"ds_cnn/core.pt2", "AVG_POOL2D 1 CLAMP 9 CONV2D 5 DEPTHWISE_CONV2D 5 RESHAPE 2 SLICE 1 "},
@@ -107,7 +106,8 @@ TEST_CASE("float networks become whole TOSA programs") {
             "TRANSPOSE 2 TRANSPOSE_CONV2D 2 "},
        }) {
     CAPTURE(file);
-    const Lowered lowered = LowerFile(absl::StrCat(root, "/tests/data/nets/", std::string(file)), "tosa-1.0+fp");
+    const Lowered lowered =
+        LowerFile(SourcePath(absl::StrCat("tests/data/nets/", std::string(file))).string(), "tosa-1.0+fp");
     for (const Outside& outside : lowered.result.outside)
       MESSAGE(lowered.program.main().NameOf(outside.node) << " " << outside.why);
     CHECK(lowered.result.outside.empty());
@@ -190,7 +190,7 @@ TEST_CASE("regions do not depend on their own results") {
 }
 
 TEST_CASE("the bytes of a lowering depend on program and target alone, whatever thread does it") {
-  const std::string file = absl::StrCat(std::getenv("TARE_SOURCE_ROOT"), "/tests/data/nets/ds_cnn/int8.pt2");
+  const std::string file = SourcePath("tests/data/nets/ds_cnn/int8.pt2").string();
   const std::unique_ptr<Context> shared_context = MakeContext();
   std::vector<std::string> written(6);
   std::vector<std::thread> threads;

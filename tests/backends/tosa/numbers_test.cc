@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "../../test_files.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "backends/tosa/lower.h"
@@ -181,9 +182,8 @@ std::string Check(const std::string& line, std::string_view target) {
 }
 
 TEST_CASE("one call keeps its numbers") {
-  const char* root = std::getenv("TARE_SOURCE_ROOT");
-  REQUIRE(root != nullptr);
-  std::ifstream file(std::string(root) + "/tests/backends/tosa/numbers.txt");
+  std::ifstream file(SourcePath("tests/backends/tosa/numbers.txt"));
+  REQUIRE(file.good());
   std::string line, target;
   int checked = 0;
   while (std::getline(file, line)) {

@@ -6,6 +6,7 @@
 #include "backends/tosa/affine.h"
 #include "backends/tosa/constants.h"
 #include "backends/tosa/math.h"
+#include "backends/tosa/site.h"
 #include "backends/tosa/tosa_passes.h"
 #include "backends/tosa/tosa_rewrite.h"
 
@@ -67,12 +68,8 @@ class LowerAttention final : public TosaRewrite {
       : TosaRewrite("lower-attention", context, FindOps(context, kAttention)) {}
 
   absl::Status Rewrite(Node node, Rewriter& rw) const override {
-    Node result = node;
-    if (!node.is_tensor()) {
-      const std::vector<Node> users = node.users();
-      if (users.size() != 1 || users[0].op() != op::getitem || users[0].integer("index") != 0) return absl::OkStatus();
-      result = users[0];
-    }
+    const Node result = FirstResult(node);
+    if (!result.has_value()) return absl::OkStatus();
     const std::optional<Attention> a = ReadAttention(node);
     if (!a.has_value()) return absl::OkStatus();
     for (const Node x : {a->query, a->key, a->value})

@@ -58,12 +58,8 @@ class LowerBatchNorm final : public TosaRewrite {
     const Node x = node.arg("input");
     if (!x.has_value() || !x.is_tensor() || node.flag("training").value_or(false)) return absl::OkStatus();
     if (!node.arg("running_mean").has_value() || !node.arg("running_var").has_value()) return absl::OkStatus();
-    Node result = node;
-    if (!node.is_tensor()) {
-      const std::vector<Node> users = node.users();
-      if (users.size() != 1 || users[0].op() != op::getitem || users[0].integer("index") != 0) return absl::OkStatus();
-      result = users[0];
-    }
+    const Node result = FirstResult(node);
+    if (!result.has_value()) return absl::OkStatus();
     const Node arguments[] = {x};
     const std::optional<Site> site = SiteOf(qdq_, rw, result, arguments, SiteReach::kActivation);
     if (!site.has_value() || !site->quantised || !site->inputs[0].q->per_tensor()) return absl::OkStatus();

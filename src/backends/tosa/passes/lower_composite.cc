@@ -5,15 +5,13 @@
 #include "backends/tosa/constants.h"
 #include "backends/tosa/formulas/formula.h"
 #include "backends/tosa/site.h"
+#include "backends/tosa/tosa_ops.h"
 #include "backends/tosa/tosa_passes.h"
 #include "backends/tosa/tosa_rewrite.h"
 #include "ir/status.h"
 
 namespace tare {
 namespace {
-
-constexpr std::string_view kCasts[] = {"aten._to_copy.default", "aten.to.dtype", "aten.to.dtype_layout",
-                                       "dim_order_ops._to_dim_order_copy.default"};
 
 // Writes ops that TOSA has not, between plain tensors, as formulas of those it has; and those it has where operands
 // are of several dtypes, by casts first.
@@ -24,7 +22,7 @@ constexpr std::string_view kCasts[] = {"aten._to_copy.default", "aten.to.dtype",
 class LowerComposite final : public TosaTableRewrite<const FormulaRow*> {
  public:
   explicit LowerComposite(const Context& context)
-      : TosaTableRewrite("lower-composite", context), casts_(FindOps(context, kCasts)) {
+      : TosaTableRewrite("lower-composite", context), casts_(FindOps(context, kCastOps)) {
     for (const std::span<const FormulaRow> rows :
          {BinaryFormulas(), FunctionFormulas(), IndexFormulas(), MovementFormulas(), PoolFormulas(), ProductFormulas(),
           ReductionFormulas()})

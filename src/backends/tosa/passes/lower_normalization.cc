@@ -163,12 +163,8 @@ class LowerNormalization final : public TosaTableRewrite<Formula> {
     const Node x = node.arg(node.arg("input").has_value() ? "input" : "self");
     if (!x.has_value() || !x.is_tensor() || !IsFloating(x.tensor().dtype) || qdq_.IsDequantize(x.op()))
       return absl::OkStatus();
-    Node result = node;
-    if (!node.is_tensor()) {
-      const std::vector<Node> users = node.users();
-      if (users.size() != 1 || users[0].op() != op::getitem || users[0].integer("index") != 0) return absl::OkStatus();
-      result = users[0];
-    }
+    const Node result = FirstResult(node);
+    if (!result.has_value()) return absl::OkStatus();
     if (result.tensor().dtype != x.tensor().dtype) return absl::OkStatus();
     Emitter emit(rw, ops_, node);
     TensorMath math(emit);

@@ -52,13 +52,9 @@ class LowerPool final : public TosaRewrite {
  private:
   std::optional<Pool> Read(Node node, Rewriter& rw) const {
     const std::string_view name = rw.context().ops.Name(node.op());
-    Pool p{node.arg("self"), node};
+    Pool p{node.arg("self"), FirstResult(node)};
     if (!p.x.has_value() || !p.x.is_tensor()) return std::nullopt;
-    if (!node.is_tensor()) {
-      const std::vector<Node> users = node.users();
-      if (users.size() != 1 || users[0].op() != op::getitem || users[0].integer("index") != 0) return std::nullopt;
-      p.result = users[0];
-    }
+    if (!p.result.has_value()) return std::nullopt;
     const auto in = StaticShape(p.x.tensor()), out = StaticShape(p.result.tensor());
     if (!in.has_value() || !out.has_value() || in->size() != out->size()) return std::nullopt;
     const size_t axes = name.find("1d") != std::string_view::npos ? 1 : 2;

@@ -3,6 +3,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "backends/tosa/affine.h"
+#include "backends/tosa/arguments.h"
 #include "backends/tosa/constants.h"
 #include "backends/tosa/tosa_passes.h"
 #include "ir/status.h"
@@ -81,8 +82,6 @@ class MoveQdq final : public GraphPass {
   }
 
  private:
-  static std::string_view SourceName(Node node) { return node.arg("self").has_value() ? "self" : "input"; }
-
   bool Moves(Node node) const {
     if (std::find(movement_.begin(), movement_.end(), node.op()) == movement_.end()) return false;
     if (!node.is_tensor() || !StaticShape(node.tensor()).has_value() || node.num_operands() != 1) return false;
@@ -95,15 +94,9 @@ class MoveQdq final : public GraphPass {
     return affine.has_value() && affine->per_tensor() && node.num_operands() == 1;
   }
 
-  // `node` with another source, before `place`.
-  static absl::StatusOr<Node> CopyOn(Rewriter& rw, Node node, std::string_view argument, Node source, Node place) {
-    return rw.InsertBefore(place, node.op(), ArgList(ArgsOn(rw, node, argument, source)), node.name());
-  }
-  static std::vector<ArgInit> ArgsOn(Rewriter& rw, Node node, std::string_view argument, Node source) {
-    std::vector<ArgInit> args = {{argument, source}};
-    for (const NamedAttr& attr : rw.context().attrs.Get(rw.graph().attrs(node.id())))
-      if (attr.name != argument) args.emplace_back(attr.name, attr.value);
-    return args;
+  // `node`, which has one operand, on `source`, before `place`.
+  static absl::StatusOr<Node> CopyOn(Rewriter& rw, Node node, Node source, Node place) {
+    return rw.InsertBefore(place, node.op(), ArgList(ArgsOn(rw, node, node.operand(0), source)), node.name());
   }
 
   // A dequantize before `node` moves behind it.
@@ -113,8 +106,8 @@ class MoveQdq final : public GraphPass {
     const std::vector<Node> users = node.users();
     const auto quantizes = [&](Node user) { return qdq_.IsQuantize(user.op()); };
     if (std::all_of(users.begin(), users.end(), quantizes) || rw.StorageOf(node).mutated) return absl::OkStatus();
-    TARE_ASSIGN_OR_RETURN(const Node moved, CopyOn(rw, node, SourceName(node), source.arg("input"), node));
-    return rw.Redefine(node, source.op(), ArgList(ArgsOn(rw, source, "input", moved)));
+    TARE_ASSIGN_OR_RETURN(const Node moved, CopyOn(rw, node, source.operand(0), node));
+    return rw.Redefine(node, source.op(), ArgList(ArgsOn(rw, source, source.operand(0), moved)));
   }
 
   using Gone = absl::flat_hash_set<NodeId>;  // replaced here, erased when the pass ends
@@ -136,8 +129,8 @@ class MoveQdq final : public GraphPass {
     const auto may = [&](Node user) { return Moves(user) || qdq_.IsQuantize(user.op()); };
     if (!std::all_of(others.begin(), others.end(), may) || rw.StorageOf(node).mutated) return absl::OkStatus();
     for (const Node user : users) {
-      TARE_ASSIGN_OR_RETURN(const Node code, CopyOn(rw, user, "input", source, node));
-      TARE_ASSIGN_OR_RETURN(const Node moved, CopyOn(rw, node, SourceName(node), code, node));
+      TARE_ASSIGN_OR_RETURN(const Node code, CopyOn(rw, user, source, node));
+      TARE_ASSIGN_OR_RETURN(const Node moved, CopyOn(rw, node, code, node));
       TARE_RETURN_IF_ERROR(rw.ReplaceUses(user, moved));
     }
     gone.insert(node.id());

@@ -3,15 +3,13 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "backends/tosa/constants.h"
+#include "backends/tosa/tosa_ops.h"
 #include "backends/tosa/tosa_passes.h"
 #include "ir/context.h"
 #include "ir/status.h"
 
 namespace tare {
 namespace {
-
-constexpr std::string_view kCasts[] = {"aten._to_copy.default", "aten.to.dtype", "aten.to.dtype_layout",
-                                       "dim_order_ops._to_dim_order_copy.default"};
 
 // Ops that take 32-bit integers as well as 64-bit ones. What comes out of another is not narrowed, nor what goes in.
 constexpr std::string_view kEither[] = {
@@ -159,7 +157,7 @@ constexpr std::string_view kPairs[] = {"aten.max.dim", "aten.min.dim"};
 class NarrowIntegers final : public GraphPass {
  public:
   explicit NarrowIntegers(const Context& context)
-      : casts_(FindOps(context, kCasts)),
+      : casts_(FindOps(context, kCastOps)),
         sources_(FindOps(context, kSources)),
         pairs_(FindOps(context, kPairs)),
         copy_(casts_[0]) {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "backends/tosa/arguments.h"
 #include "backends/tosa/tosa_ops.h"
 #include "backends/tosa/tosa_passes.h"
 #include "ir/context.h"
@@ -60,10 +61,11 @@ class NarrowMovement final : public RewritePass {
  private:
   // node(inner(x)) as inner(node(x)); `quant` is what the integers of the new inner one mean.
   static absl::Status Swap(Node node, Node inner, Rewriter& rw, QuantId quant) {
-    TARE_ASSIGN_OR_RETURN(const Node first,
-                          rw.InsertBefore(node, node.op(), ArgList(ArgsOn(rw, node, inner.operand(0))), node.name()));
+    TARE_ASSIGN_OR_RETURN(
+        const Node first,
+        rw.InsertBefore(node, node.op(), ArgList(ArgsOn(rw, node, inner, inner.operand(0))), node.name()));
     rw.SetQuant(first, rw.context().quants.Get(quant));
-    return rw.Redefine(node, inner.op(), ArgList(ArgsOn(rw, inner, first)));
+    return rw.Redefine(node, inner.op(), ArgList(ArgsOn(rw, inner, inner.operand(0), first)));
   }
 
   bool BetweenRescaleAndArithmetic(Node node, Node inner) const {
@@ -86,19 +88,6 @@ class NarrowMovement final : public RewritePass {
     const AttrValue& scale = node.attr("scale");
     if (scale.kind == AttrKind::kList) return scale.items().size() == 1;
     return scale.kind != AttrKind::kInts || scale.ints().size() == 1;
-  }
-
-  // The arguments of `node` with its one tensor replaced; shapes of constants stay nodes.
-  static std::vector<ArgInit> ArgsOn(Rewriter& rw, Node node, Node source) {
-    std::vector<ArgInit> args;
-    for (const NamedAttr& attr : rw.context().attrs.Get(rw.graph().attrs(node.id()))) {
-      if (attr.value.kind != AttrKind::kOperand) {
-        args.emplace_back(attr.name, attr.value);
-      } else {
-        args.emplace_back(attr.name, node.arg(attr.name) == node.operand(0) ? source : node.arg(attr.name));
-      }
-    }
-    return args;
   }
 
   std::vector<Op> movements_, conversions_, reshape_, arithmetic_, targets_;

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "backends/tosa/arguments.h"
 #include "backends/tosa/tosa_ops.h"
 #include "backends/tosa/tosa_passes.h"
 #include "ir/context.h"
@@ -26,10 +27,9 @@ class UnshareRescales final : public RewritePass {
     for (size_t i = 1; i < users.size(); ++i) {
       const Node user = users[i];
       if (user.op() == op::output) continue;
-      std::vector<ArgInit> args = {{"input1", x}}, changed;
-      for (const NamedAttr& attr : rw.context().attrs.Get(rw.graph().attrs(node.id())))
-        if (attr.name != "input1") args.emplace_back(attr.name, attr.value);
-      TARE_ASSIGN_OR_RETURN(const Node own, rw.InsertBefore(user, node.op(), ArgList(args), node.name()));
+      std::vector<ArgInit> changed;
+      TARE_ASSIGN_OR_RETURN(const Node own,
+                            rw.InsertBefore(user, node.op(), ArgList(ArgsOn(rw, node, x, x)), node.name()));
       rw.SetQuant(own, rw.context().quants.Get(node.quant()));
       for (const NamedAttr& attr : rw.context().attrs.Get(rw.graph().attrs(user.id()))) {
         if (attr.value.kind == AttrKind::kOperand && user.arg(attr.name) == node) changed.emplace_back(attr.name, own);
