@@ -38,10 +38,12 @@ Node TensorMath::Convert(Node x, DType to) {
   if (!emit_.ok()) return Node();
   const DType from = x.tensor().dtype;
   if (from == to) return x;
-  if (from == DType::kI64 && x.op() == op::placeholder) {
+  const bool constant_double = from == DType::kF64 && x.constant() != nullptr;
+  if ((from == DType::kI64 && x.op() == op::placeholder) || constant_double) {
     // The edge of the program takes the cast of an input over; that of a constant folds.
     const Op copy = emit_.rewriter().context().ops.Find("aten._to_copy.default");
-    return Convert(emit_.Insert(copy, {{"self", x}, {"dtype", AttrValue::OfDType(DType::kI32)}}), to);
+    const DType narrow = constant_double ? DType::kF32 : DType::kI32;
+    return Convert(emit_.Insert(copy, {{"self", x}, {"dtype", AttrValue::OfDType(narrow)}}), to);
   }
   if (from == DType::kI64 || to == DType::kI64) emit_.Refuse("tosa_lower_c13", "64-bit integers are not converted");
   if (!emit_.ok()) return Node();

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "../../test_files.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
@@ -11,6 +12,7 @@
 #include "backends/tosa/lower.h"
 #include "backends/tosa/summary.h"
 #include "doctest/doctest.h"
+#include "eval/eval.h"
 #include "ir/text.h"
 #include "meta/context_factory.h"
 
@@ -21,8 +23,63 @@ constexpr std::string_view kHead = "== ", kAnswer = "--\n";
 
 enum class Breaks { kNothing, kRules };  // what programs of a file state may differ from what rules give
 
-// The operators of the lowering and what is left outside, a line each.
-std::string AnswerOf(const std::string& target, const std::string& text, bool breaks_rules) {
+// The elements of an input: numbers, or `first..last` for all from one to the other. i8, i16, i32 and f32.
+Value InputOf(const TensorMeta& meta, const std::string& line) {
+  std::vector<float> numbers;
+  for (const absl::string_view word : absl::StrSplit(line, ' ')) {
+    const std::vector<std::string> ends = absl::StrSplit(word, "..");
+    float first = 0, last = 0;
+    REQUIRE((absl::SimpleAtof(ends.front(), &first) && absl::SimpleAtof(ends.back(), &last)));
+    for (; first <= last; ++first) numbers.push_back(first);
+  }
+  std::vector<int64_t> shape;
+  for (const Dim dim : meta.shape) shape.push_back(dim.value());
+  Tensor tensor = *Tensor::Make(meta.dtype, shape, nullptr);
+  REQUIRE_EQ(tensor.size(), static_cast<int64_t>(numbers.size()));
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    if (meta.dtype == DType::kI8) tensor.mutable_data<int8_t>()[i] = static_cast<int8_t>(numbers[i]);
+    if (meta.dtype == DType::kI16) tensor.mutable_data<int16_t>()[i] = static_cast<int16_t>(numbers[i]);
+    if (meta.dtype == DType::kI32) tensor.mutable_data<int32_t>()[i] = static_cast<int32_t>(numbers[i]);
+    if (meta.dtype == DType::kF32) tensor.mutable_data<float>()[i] = numbers[i];
+  }
+  return Value(std::move(tensor));
+}
+
+// What a program makes of inputs, a line for each result with its elements.
+std::string ValuesOf(const Program& program, const std::vector<std::string>& lines) {
+  const Graph& graph = program.main();
+  std::vector<Value> inputs;
+  for (size_t i = 0; i < graph.inputs().size(); ++i) {  // constants are among them
+    if (program.inputs[i].constant.has_value()) continue;
+    REQUIRE_LT(inputs.size(), lines.size());
+    inputs.push_back(InputOf(program.context->metas.Get(graph.meta(graph.inputs()[i])).tensor, lines[inputs.size()]));
+  }
+  const absl::StatusOr<EvalResult> result = Evaluate(program, inputs);
+  if (!result.ok()) return absl::StrCat("error: ", result.status().message(), "\n");
+  std::string text;
+  for (const Value& value : result->outputs) {
+    const Tensor& tensor = value.tensor;
+    absl::StrAppend(&text, "values:");
+    for (int64_t i = 0; i < tensor.size(); ++i)
+      absl::StrAppend(&text, " ",
+                      tensor.dtype() == DType::kF32   ? tensor.data<float>()[i]
+                      : tensor.dtype() == DType::kI32 ? static_cast<float>(tensor.data<int32_t>()[i])
+                      : tensor.dtype() == DType::kI16 ? static_cast<float>(tensor.data<int16_t>()[i])
+                                                      : static_cast<float>(tensor.data<int8_t>()[i]));
+    absl::StrAppend(&text, "\n");
+  }
+  return text;
+}
+
+// The operators of the lowering and what is left outside, a line each; what becomes of inputs, when `@` lines give
+// them.
+std::string AnswerOf(const std::string& target, std::string text, bool breaks_rules) {
+  std::vector<std::string> inputs;
+  for (size_t at; (at = text.find("\n@ ")) != std::string::npos;) {
+    const size_t end = text.find('\n', at + 1);
+    inputs.push_back(text.substr(at + 3, end - at - 3));
+    text.erase(at, end - at);
+  }
   const std::unique_ptr<Context> context = MakeContext();
   absl::StatusOr<Program> program = ParseProgram(*context, text);
   if (!program.ok()) return absl::StrCat("error: ", program.status().message(), "\n");
@@ -40,6 +97,7 @@ std::string AnswerOf(const std::string& target, const std::string& text, bool br
   for (const Outside& outside : result->outside)
     absl::StrAppend(&answer, "outside: ", std::string(context->ops.Name(program->main().op(outside.node))), " [",
                     outside.check_id, "] ", outside.why, "\n");
+  if (!inputs.empty()) absl::StrAppend(&answer, ValuesOf(*program, inputs));
   return answer;
 }
 

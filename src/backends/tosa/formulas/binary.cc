@@ -25,12 +25,12 @@ std::optional<DType> Common(FormulaCall& c) {
   return left;
 }
 
-// GREATER and the like of both as one dtype; 8- and 16-bit integers as i32.
+// GREATER and the like of both as one dtype; 8- and 16-bit integers as what holds them.
 template <bool kSwapped, bool kNegated>
 Node Compare(FormulaCall& c, std::string_view tosa_op) {
   std::optional<DType> dtype = Common(c);
   if (!dtype.has_value()) return c.Refuse("operands without a common dtype");
-  if (IsInteger(*dtype)) dtype = DType::kI32;
+  if (IsInteger(*dtype)) dtype = c.Holding(*dtype == DType::kI64 ? DType::kI32 : *dtype, c.node.arg("self"));
   if (*dtype == DType::kBool) {
     if (tosa_op != "EQUAL") return c.Refuse("an order of bools");
     const Node left = c.In("self", *dtype), right = c.In("other", *dtype);
@@ -102,24 +102,39 @@ Node CutQuotient(TensorMath& m, Node a, Node b) {
   return m.Select(m.Binary("LOGICAL_XOR", a_below, b_below), negative, size);
 }
 
+// Both operands, integers as what holds them.
+std::pair<Node, Node> Held(FormulaCall& c) {
+  const DType dtype = c.Holding(c.dtype(), c.node.arg("self"));
+  const Node a = c.In("self", dtype), b = c.In("other", dtype);
+  return {a, b};
+}
+// The least integer divided by -1 is itself: it wraps.
+Node Wrapped(FormulaCall& c, Node quotient) {
+  if (!c.emit.ok() || !IsInteger(c.dtype()) || !IsFloating(quotient.tensor().dtype)) return quotient;
+  const auto [low, high] = RangeOf(c.dtype());
+  const Node beyond = c.m.Greater(quotient, static_cast<double>(high));
+  const Node least = c.m.Number(quotient, static_cast<double>(low));
+  return c.Whole(c.m.Select(beyond, least, quotient));
+}
+
 Node DivMode(FormulaCall& c) {
   const AttrValue& mode = c.node.attr("rounding_mode");
-  const Node a = c.In("self"), b = c.In("other");
+  if (mode.kind != AttrKind::kString) return Div(c);
+  const auto [a, b] = Held(c);
   if (!c.emit.ok()) return Node();
-  if (mode.kind != AttrKind::kString) return c.m.Mul(a, Inverse(c.m, b));
-  return mode.text() == "floor" ? FloorQuotient(c.m, a, b) : CutQuotient(c.m, a, b);
+  return Wrapped(c, mode.text() == "floor" ? FloorQuotient(c.m, a, b) : CutQuotient(c.m, a, b));
 }
 Node FloorDivide(FormulaCall& c) {
-  const Node a = c.In("self"), b = c.In("other");
-  return c.emit.ok() ? FloorQuotient(c.m, a, b) : Node();
+  const auto [a, b] = Held(c);
+  return c.emit.ok() ? Wrapped(c, FloorQuotient(c.m, a, b)) : Node();
 }
 Node Remainder(FormulaCall& c) {
-  const Node a = c.In("self"), b = c.In("other");
-  return c.emit.ok() ? c.m.Sub(a, c.m.Mul(FloorQuotient(c.m, a, b), b)) : Node();
+  const auto [a, b] = Held(c);
+  return c.emit.ok() ? c.Whole(c.m.Sub(a, c.m.Mul(FloorQuotient(c.m, a, b), b))) : Node();
 }
 Node Fmod(FormulaCall& c) {
-  const Node a = c.In("self"), b = c.In("other");
-  return c.emit.ok() ? c.m.Sub(a, c.m.Mul(CutQuotient(c.m, a, b), b)) : Node();
+  const auto [a, b] = Held(c);
+  return c.emit.ok() ? c.Whole(c.m.Sub(a, c.m.Mul(CutQuotient(c.m, a, b), b))) : Node();
 }
 
 Node Pow(FormulaCall& c) {
@@ -129,18 +144,19 @@ Node Pow(FormulaCall& c) {
 }
 
 Node Clamp(FormulaCall& c) {
-  Node x = c.In("self");
-  if (c.Given("min")) x = c.m.Binary("MAXIMUM", x, c.In("min"));
-  if (c.Given("max")) x = c.m.Binary("MINIMUM", x, c.In("max"));
-  return x;
+  const DType dtype = c.Holding(c.dtype(), c.node.arg("self"));
+  Node x = c.In("self", dtype);
+  if (c.Given("min")) x = c.m.Binary("MAXIMUM", x, c.In("min", dtype));
+  if (c.Given("max")) x = c.m.Binary("MINIMUM", x, c.In("max", dtype));
+  return c.Whole(x);
 }
 Node Maximum(FormulaCall& c) {
-  const Node a = c.In("self"), b = c.In("other");
-  return c.m.Binary("MAXIMUM", a, b);
+  const auto [a, b] = Held(c);
+  return c.Whole(c.m.Binary("MAXIMUM", a, b));
 }
 Node Minimum(FormulaCall& c) {
-  const Node a = c.In("self"), b = c.In("other");
-  return c.m.Binary("MINIMUM", a, b);
+  const auto [a, b] = Held(c);
+  return c.Whole(c.m.Binary("MINIMUM", a, b));
 }
 
 // What is no number loses against a number.

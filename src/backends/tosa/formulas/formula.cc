@@ -10,6 +10,17 @@ DType FormulaCall::computed() const {
   return IsInteger(to) && to != DType::kI64 ? DType::kI32 : to;
 }
 
+DType FormulaCall::Holding(DType dtype, Node like) const {
+  if (!IsInteger(dtype) || dtype == DType::kI64) return dtype;
+  const bool small = BitsOf(dtype) <= 16 && like.has_value() && like.is_tensor() && IsInteger(like.tensor().dtype);
+  if (!small || like.tensor().dtype == DType::kI32) return DType::kI32;
+  const bool casts =
+      emit.rewriter().Infer(emit.ops().cast, {{"input", like}, {"dtype", AttrValue::OfDType(DType::kI32)}}).ok();
+  return casts ? DType::kI32 : DType::kF32;
+}
+
+Node FormulaCall::Whole(Node value) const { return emit.ok() ? emit.Cast(value, dtype()) : Node(); }
+
 Node FormulaCall::In(std::string_view name, std::optional<DType> wanted) const {
   if (!emit.ok()) return Node();
   const DType to = wanted.value_or(computed());

@@ -22,6 +22,11 @@ struct FormulaCall {
   DType dtype() const { return result.tensor().dtype; }
   // What dtype TOSA computes it in: 8- and 16-bit integers in i32.
   DType computed() const;
+  // What holds whole numbers of `dtype`: i32 for integers, or f32 for 8 and 16 bits where the profile has no cast from
+  // `like`, a tensor, to i32. Only for what does not wrap.
+  DType Holding(DType dtype, Node like) const;
+  // Whole numbers that fit, in the dtype of the result.
+  Node Whole(Node value) const;
   // A tensor argument, `first` for the first.
   Node Arg(std::string_view name) const {
     const Node tensor = node.arg(name);

@@ -41,6 +41,7 @@ constexpr FactoryRow kRows[] = {
 };
 
 constexpr int64_t kMaxElements = int64_t{1} << 26;
+constexpr int64_t kMaxDoubles = int64_t{1} << 16;  // which TOSA has not: for what is cast or computed ahead of time
 
 // Makes constants of what is known ahead of time: full, arange, zeros, ones, and the quantised values of constants.
 //
@@ -81,6 +82,10 @@ class FoldFactories final : public RewritePass {
       std::vector<int64_t> integers;
       for (const double value : *values) integers.push_back(static_cast<int64_t>(value));
       constant = AddIntegers(rw, node.name(), dtype, *shape, integers);
+    } else if (dtype == DType::kF64 && *count <= kMaxDoubles) {
+      const std::span<const std::byte> bytes = std::as_bytes(std::span<const double>(*values));
+      constant = rw.AddConstant(node.name(), DenseMeta(rw.context(), dtype, *shape),
+                                std::vector<std::byte>(bytes.begin(), bytes.end()));
     } else {
       return absl::OkStatus();
     }

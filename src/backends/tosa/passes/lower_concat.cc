@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <optional>
 
 #include "backends/tosa/constants.h"
@@ -10,7 +11,8 @@ namespace {
 
 constexpr std::string_view kConcats[] = {"aten.cat.default", "aten.concat.default", "aten.stack.default"};
 
-// Writes cat and stack as CONCAT. Parts with other parameters than the result are rescaled first; empty parts go.
+// Writes cat and stack as CONCAT. Parts with other parameters than the result are rescaled first, or once behind it
+// when all have the same; empty parts go.
 class LowerConcat final : public TosaRewrite {
  public:
   explicit LowerConcat(const Context& context) : TosaRewrite("lower-concat", context, FindOps(context, kConcats)) {}
@@ -26,6 +28,12 @@ class LowerConcat final : public TosaRewrite {
     const std::vector<int64_t> out = emit.ShapeOf(node);
     int64_t axis = node.integer("dim").value_or(0);
     if (axis < 0) axis += static_cast<int64_t>(out.size());
+    // Parts that share their scale are rescaled as one.
+    const SiteInput& one = site->inputs[0];
+    const bool shared = site->quantised && one.q.has_value() && one.q->per_tensor() &&
+                        std::all_of(site->inputs.begin(), site->inputs.end(), [&](const SiteInput& input) {
+                          return input.q.has_value() && input.q->SameScale(*one.q);
+                        });
     for (const SiteOutput& output : site->outputs) {
       std::vector<Node> values;
       for (const SiteInput& input : site->inputs) {
@@ -39,7 +47,7 @@ class LowerConcat final : public TosaRewrite {
           emit.Refuse("tosa_lower_c4", "an operand beside quantised values is not quantised");
           return emit.Finish();
         }
-        if (site->quantised && !input.q->SameScale(*output.q)) {
+        if (site->quantised && !shared && !input.q->SameScale(*output.q)) {
           if (!input.q->per_tensor()) emit.Refuse("tosa_lower_c5", "an operand is quantised per channel");
           const double factor[] = {input.q->scale() / output.q->scale()};
           value = emit.RescaleTo(value, factor, input.q->zero_point(), *output.q);
@@ -50,7 +58,11 @@ class LowerConcat final : public TosaRewrite {
       Node joined = values[0];
       if (values.size() > 1) {
         joined = emit.Insert(ops_.concat, {{"input1", values}, {"axis", axis}});
-        if (output.q.has_value()) emit.Quantify(joined, {}, &*output.q);
+        if (output.q.has_value()) emit.Quantify(joined, {}, shared ? &*one.q : &*output.q);
+      }
+      if (shared && !one.q->SameScale(*output.q)) {
+        const double factor[] = {one.q->scale() / output.q->scale()};
+        joined = emit.RescaleTo(joined, factor, one.q->zero_point(), *output.q);
       }
       emit.Replace(output.node, joined);
     }

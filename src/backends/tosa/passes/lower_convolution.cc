@@ -86,22 +86,29 @@ class LowerConvolution final : public TosaRewrite {
     if (!c.has_value()) return absl::OkStatus();
     const Node arguments[] = {c->x, c->weight, c->bias};
     const std::optional<Site> site = SiteOf(qdq_, rw, node, arguments, SiteReach::kActivation);
-    if (!site.has_value() || (site->quantised && !Fits(*c, *site))) return absl::OkStatus();
+    if (!site.has_value()) return absl::OkStatus();
     Emitter emit(rw, ops_, node);
-    Lower(emit, *c, *site, node);
+    if (site->quantised) CheckFits(emit, *c, *site);
+    if (emit.ok()) Lower(emit, *c, *site, node);
     return emit.Finish();
   }
 
  private:
-  // Per-channel parameters of the weight go along its output channels.
-  static bool Fits(const Convolution& c, const Site& site) {
+  // Parameters of the input and the result hold for the tensor, those of the weight may be of its output channels.
+  static void CheckFits(Emitter& emit, const Convolution& c, const Site& site) {
     const SiteInput &x = site.inputs[0], &weight = site.inputs[1], &bias = site.inputs[2];
-    if (!x.q->per_tensor() || !site.outputs[0].q.has_value()) return false;
-    if (bias.value.has_value() && bias.value.tensor().dtype != DType::kI32) return false;
-    const int axis = c.transposed ? 1 : 0;
-    if (weight.q->per_tensor()) return true;
+    const auto refuse = [&](std::string_view why) { emit.Refuse("tosa_lower_c3", why); };
+    if (!x.q.has_value() || !weight.q.has_value() || !site.outputs[0].q.has_value())
+      return refuse("input, weight and result of a convolution of integers are quantised all");
+    if (!x.q->per_tensor()) return refuse("the input of a convolution is quantised per tensor");
+    if (bias.value.has_value() && bias.value.tensor().dtype != DType::kI32)
+      return refuse("the bias beside quantised values is no i32");
+    if (weight.q->per_tensor()) return;
+    if (c.transposed && c.groups > 1)
+      return refuse("groups of a transposed convolution whose weight has a scale per channel");
     const auto channels = static_cast<int64_t>(weight.q->scales.size());
-    return weight.q->axis == axis && channels == c.out_channels;
+    if (weight.q->axis != (c.transposed ? 1 : 0) || channels != c.out_channels)
+      return refuse("the weight has scales of another axis than that of its output channels");
   }
 
   bool IsDepthwise(const Convolution& c) const { return !c.transposed && c.axes() <= 2 && c.in_channels == c.groups; }
@@ -269,8 +276,6 @@ class LowerConvolution final : public TosaRewrite {
   void Lower(Emitter& emit, const Convolution& c, const Site& site, Node node) const {
     if (site.quantised && c.transposed && c.axes() == 3)
       emit.Refuse("tosa_lower_c3", "a quantised transposed convolution has one or two spatial axes");
-    if (site.quantised && c.transposed && c.groups > 1 && !site.inputs[1].q->per_tensor())
-      emit.Refuse("tosa_lower_c3", "a grouped transposed convolution needs a weight quantised per tensor");
     const Node sum = Accumulate(emit, c, site);
     if (!emit.ok()) return;
     if (!site.quantised) {
