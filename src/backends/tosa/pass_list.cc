@@ -42,6 +42,7 @@ constexpr PassRow kTosaPasses[] = {
     {"lower-roll", "Writes a roll as slices that change places.", MakeLowerRoll},
     {"lower-select", "Writes where and masked_fill as SELECT.", MakeLowerSelect},
     {"lower-split", "Writes each part of a split as SLICE.", MakeLowerSplit},
+    {"lower-strides", "Writes as_strided as what it picks out of the tensor behind it.", MakeLowerStrides},
     {"lower-table", "Writes functions of one quantised value as TABLE.", MakeLowerTable},
     {"merge-duplicates", "Merges nodes with the same op and arguments.", MakeMergeDuplicates},
     {"move-qdq", "Moves integers rather than the reals they stand for.", MakeMoveQdq},

@@ -29,6 +29,7 @@ absl::StatusOr<Pass> MakeLowerRequantize(Context& context, const PassOptions& op
 absl::StatusOr<Pass> MakeLowerResize(Context& context, const PassOptions& options);
 absl::StatusOr<Pass> MakeLowerSelect(Context& context, const PassOptions& options);
 absl::StatusOr<Pass> MakeLowerSplit(Context& context, const PassOptions& options);
+absl::StatusOr<Pass> MakeLowerStrides(Context& context, const PassOptions& options);
 absl::StatusOr<Pass> MakeLowerTable(Context& context, const PassOptions& options);
 
 // Those of sequences and of integers beside floats.

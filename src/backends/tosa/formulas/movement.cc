@@ -75,29 +75,6 @@ Node Rot90(FormulaCall& c) {
   return x;
 }
 
-// Elements by strides of a dense input. What else there is may be a view, whose storage is no longer known.
-Node AsStrided(FormulaCall& c) {
-  const Node x = c.Arg("self");
-  const Context& context = c.emit.rewriter().context();
-  if (x.op() != op::placeholder || !IsContiguous(context, x.tensor())) return c.Refuse("strides of what is not dense");
-  const std::vector<int64_t> size = c.node.ints("size"), strides = c.node.ints("stride");
-  const int64_t total = ElementCount(x.tensor()).value_or(0), count = ElementCount(c.result.tensor()).value_or(0);
-  const int64_t offset = c.node.integer("storage_offset").value_or(0);
-  if (size.size() != strides.size() || count < 1 || count > (int64_t{1} << 24)) return c.Refuse("too many elements");
-  std::vector<int64_t> picked(static_cast<size_t>(count), offset);
-  for (size_t i = 0; i < picked.size(); ++i) {
-    auto rest = static_cast<int64_t>(i);
-    for (size_t d = size.size(); d-- > 0;) {
-      picked[i] += rest % size[d] * strides[d];
-      rest /= size[d];
-    }
-    if (picked[i] < 0 || picked[i] >= total) return c.Refuse("strides that leave the tensor");
-  }
-  const bool in_order = count == total && std::is_sorted(picked.begin(), picked.end()) && picked.front() == 0 &&
-                        picked.back() == total - 1;
-  return in_order ? x : Take(c.emit, c.emit.Reshape(x, std::vector<int64_t>{total}), 0, picked);
-}
-
 // The two dims go last, as one of which every (columns + 1)th element is taken.
 Node Diagonal(FormulaCall& c) {
   const Node x = c.Arg("self");
@@ -368,8 +345,6 @@ constexpr FormulaRow kRows[] = {
     {"aten.alpha_dropout.default",
      [](FormulaCall& c) { return c.node.flag("train").value_or(true) ? c.Refuse("a random result") : c.Arg("input"); },
      kMoves},
-    {"aten.as_strided.default", AsStrided, kMoves},
-    {"aten.as_strided_copy.default", AsStrided, kMoves},
     {"aten.atleast_1d.default", Reshaped, kMoves},
     {"aten.atleast_2d.default", Reshaped, kMoves},
     {"aten.atleast_3d.default", Reshaped, kMoves},
