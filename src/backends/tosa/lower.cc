@@ -5,6 +5,7 @@
 
 #include "backends/tosa/affine.h"
 #include "backends/tosa/boundary.h"
+#include "backends/tosa/input_writes.h"
 #include "backends/tosa/integer_edge.h"
 #include "backends/tosa/origins.h"
 #include "backends/tosa/pass_list.h"
@@ -71,6 +72,7 @@ absl::StatusOr<LowerResult> LowerToTosa(Program& program, const TosaTarget& targ
                               ", which does not exist yet");
   TARE_ASSIGN_OR_RETURN(const Pipeline pipeline, ParsePipeline(*program.context, AllPasses(), text->name, text->text));
   DropAsserts(program);
+  ReturnInputWrites(program);
   TARE_RETURN_IF_ERROR(MoveBoundary(program));
   const Program start = program;
   absl::StatusOr<LowerResult> result = LowerOnce(program, target, pipeline, options);

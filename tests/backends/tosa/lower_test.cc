@@ -79,6 +79,42 @@ TEST_CASE("quantised networks become whole TOSA programs") {
   }
 }
 
+// A program in text, after lowering.
+std::string LoweredText(std::string_view text, std::string_view target) {
+  const std::unique_ptr<Context> context = MakeContext();
+  absl::StatusOr<Program> program = ParseProgram(*context, text);
+  REQUIRE_MESSAGE(program.ok(), program.status().ToString());
+  RunOptions options;
+  options.verify = VerifyWhat::kAll;
+  options.check_meta = true;
+  const absl::StatusOr<LowerResult> result = LowerToTosa(*program, *FindTosaTarget(target), options);
+  REQUIRE_MESSAGE(result.ok(), result.status().ToString());
+  return PrintProgram(*context, *program);
+}
+
+TEST_CASE("writes to inputs become results") {
+  // Each reads what the input is at its place; the last value is written back.
+  const std::string text = LoweredText(R"(graph main(%x: f32[2], %y: f32[2]) {
+  %a = aten.abs.default(%x) : f32[2]
+  %b = aten.mul_.Tensor(%x, %y) : f32[2]
+  %c = aten.add_.Tensor(%x, %b) : f32[2]
+  %d = aten.add.Tensor(%a, %x) : f32[2]
+  return %b, %d
+})",
+                                       "tosa-1.0+fp");
+  CHECK_MESSAGE(text.find("%MUL = tosa.MUL.default(%x, %y)") != std::string::npos, text);
+  CHECK_MESSAGE(text.find("%ADD = tosa.ADD.default(%MUL, %MUL)") != std::string::npos, text);
+  CHECK_MESSAGE(text.find("return %ADD -> input \"x\", %ADD, %ADD_1") != std::string::npos, text);
+  // A view from before a write sees it.
+  const std::string viewed = LoweredText(R"(graph main(%x: f32[2]) {
+  %v = aten.view.default(%x, size=[2,1]) : f32[2,1]
+  %b = aten.mul_.Tensor(%x, %x) : f32[2]
+  return %v, %b
+})",
+                                         "tosa-1.0+fp");
+  CHECK_MESSAGE(viewed.find("aten.mul_.Tensor") != std::string::npos, viewed);
+}
+
 TEST_CASE("float networks become whole TOSA programs") {
   struct Case {
     std::string_view file, ops;

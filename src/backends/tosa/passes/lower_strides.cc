@@ -78,7 +78,7 @@ class LowerStrides final : public GraphPass {
     const DType dtype = read.base.tensor().dtype;
     while (std::find(views_.begin(), views_.end(), read.base.op()) != views_.end()) read.base = read.base.operand(0);
     if (!read.base.is_tensor() || read.base.tensor().dtype != dtype || rw.impl().MayAlias(read.base.op()) ||
-        read.base.op() == op::getitem || rw.StorageOf(node).mutated)
+        rw.StorageOf(node).mutated)
       return refuse("strides of storage that others have or change");
     const TensorMeta& base = read.base.tensor();
     const auto shape = StaticShape(base);
