@@ -1,5 +1,7 @@
 // Sizes of tensors that are made from numbers.
 #include <cmath>
+#include <numeric>
+#include <utility>
 
 #include "llvm/ADT/SmallVector.h"
 #include "meta/functions.h"
@@ -38,6 +40,17 @@ absl::StatusOr<Value> StridesInOrderFunction(RuleContext& rc, std::span<const Va
     return InvalidError("order_c1", "order ", rc.Print(Value::Ints(axes)), " does not name the ", shape.size(),
                         " axes of ", rc.Print(Value::Ints(shape)));
   }
+  return Value::Ints(StridesInOrder(rc, shape, order));
+}
+
+// column_major(shape): of batches of matrices, which follow each other whole. Shapes of fewer dims are contiguous.
+absl::StatusOr<Value> ColumnMajorFunction(RuleContext& rc, std::span<const Value> values) {
+  RuleArgs args(rc, values);
+  const std::span<const Dim> shape = args.Ints(0);
+  TARE_RETURN_IF_ERROR(args.status());
+  llvm::SmallVector<int, 8> order(shape.size());
+  std::iota(order.begin(), order.end(), 0);
+  if (order.size() >= 2) std::swap(order[order.size() - 2], order.back());
   return Value::Ints(StridesInOrder(rc, shape, order));
 }
 
@@ -147,6 +160,8 @@ constexpr RuleFunctionRow kRows[] = {
      CheckedSizeFunction},
     {"strides_in_order", "strides_in_order(shape, axes) -> strides", "Dense strides; axes are named outermost first.",
      2, 2, StridesInOrderFunction},
+    {"column_major", "column_major(shape) -> strides", "Strides of a batch of matrices that are stored by columns.", 1,
+     1, ColumnMajorFunction},
     {"given_strides", "given_strides(size, strides) -> strides",
      "The strides, a negative one replaced by what a contiguous tensor has there; of symbols as they are.", 2, 2,
      GivenStridesFunction},

@@ -35,6 +35,18 @@ TEST_CASE("every function has a signature, a sentence and a name of its own") {
   CHECK(std::adjacent_find(names.begin(), names.end()) == names.end());
 }
 
+TEST_CASE("column-major strides of matrices, batches of them, and shapes that are none") {
+  RuleFixture f;
+  const auto strides = [&](std::initializer_list<int64_t> shape) {
+    return Text(f, Call(f, "column_major", {Value::Ints(f.Dims(shape))}));
+  };
+  CHECK_EQ(strides({3, 4}), "[1, 3]");
+  CHECK_EQ(strides({2, 5, 3, 4}), "[60, 12, 1, 3]");
+  CHECK_EQ(strides({0, 3}), "[1, 1]");
+  CHECK_EQ(strides({7}), "[1]");
+  CHECK_EQ(strides({}), "[]");
+}
+
 TEST_CASE("a mask mints one symbol, the same on every evaluation of the node") {
   RuleFixture f;
   const Value self = Value::Tensor(f.Tensor(f.Dims({4, 5})));
