@@ -100,14 +100,23 @@ absl::Status ForEachIndexed(const KernelCall& call, const Tensor& self, int axis
   return absl::OkStatus();
 }
 
-absl::StatusOr<Value> Gather(KernelCall& call) {
-  Tensor x = call.tensor("self"), index = call.tensor("index");
-  const int axis = call.axis("dim", x.rank());
+// The argument `index`, of 32 or 64 bits, in 64.
+absl::StatusOr<Tensor> Positions(KernelCall& call) {
+  const Tensor& index = call.tensor("index");
   TARE_RETURN_IF_ERROR(call.status());
+  if (index.dtype() != DType::kI64 && index.dtype() != DType::kI32)
+    return InvalidError("eval_c16", call.op_name(), ": an index of ", Name(index.dtype()));
+  return Converted(call, index, DType::kI64);
+}
+
+absl::StatusOr<Value> Gather(KernelCall& call) {
+  Tensor x = call.tensor("self");
+  const int axis = call.axis("dim", x.rank());
+  TARE_ASSIGN_OR_RETURN(Tensor index, Positions(call));
   if (x.rank() == 0) x = x.Reshaped(Extents{1});
   const Extents shape = ShapeOf(index);
   if (index.rank() == 0) index = index.Reshaped(Extents{1});
-  if (index.rank() != x.rank() || index.dtype() != DType::kI64)
+  if (index.rank() != x.rank())
     return InvalidError("eval_c16", call.op_name(), ": ", Describe(x), " and ", Describe(index));
   TARE_ASSIGN_OR_RETURN(Tensor result, call.Make(x.dtype(), shape));
   const int64_t bytes = ElementBytes(x.dtype());
@@ -129,13 +138,11 @@ absl::StatusOr<Value> Changed(const KernelCall& call, const Tensor& self, Write 
 template <bool kAdd>
 absl::StatusOr<Value> ScatterFrom(KernelCall& call) {
   const Tensor& self = call.tensor("self");
-  const Tensor& index = call.tensor("index");
   const int axis = call.axis("dim", self.rank());
   const Tensor source = call.tensor_or_number(call.given("src") ? "src" : "value");
-  TARE_RETURN_IF_ERROR(call.status());
+  TARE_ASSIGN_OR_RETURN(const Tensor index, Positions(call));
   TARE_ASSIGN_OR_RETURN(const Tensor values, Converted(call, source, self.dtype()));
-  if (self.rank() == 0 || index.rank() != self.rank() || index.dtype() != DType::kI64 ||
-      (values.rank() > 0 && values.rank() != index.rank()))
+  if (self.rank() == 0 || index.rank() != self.rank() || (values.rank() > 0 && values.rank() != index.rank()))
     return InvalidError("eval_c16", call.op_name(), ": ", Describe(self), " and ", Describe(index));
   const Extents own = ContiguousStrides(index.shape()), strides = ContiguousStrides(values.shape());
   for (int k = 0; k < values.rank(); ++k) {

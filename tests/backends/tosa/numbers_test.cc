@@ -10,12 +10,14 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "backends/tosa/lower.h"
+#include "backends/tosa/pass_list.h"
 #include "doctest/doctest.h"
 #include "eval/eval.h"
 #include "ir/status.h"
 #include "ir/text.h"
 #include "meta/context_factory.h"
 #include "meta/infer.h"
+#include "passes/pipeline.h"
 
 namespace tare {
 namespace {
@@ -140,8 +142,17 @@ std::string Difference(const Tensor& got, const Tensor& want, bool quantised) {
   return "";
 }
 
-std::string Check(const std::string& line, std::string_view target) {
-  const std::vector<std::string> parts = absl::StrSplit(line, " | ");
+// One line of the file: a program, inputs for it, and whether its results stand for reals.
+struct Line {
+  std::unique_ptr<Context> context = MakeContext();
+  Program program;
+  std::vector<Value> values;
+  bool quantised = false;
+};
+
+// What is wrong with the line, if anything.
+std::string Read(const std::string& text, Line& line) {
+  const std::vector<std::string> parts = absl::StrSplit(text, " | ");
   if (parts.size() != 2) return "no line of two parts";
   std::vector<Input> inputs;
   for (const absl::string_view word : absl::StrSplit(parts[0], ' ')) inputs.push_back(ParseInput(std::string(word)));
@@ -151,34 +162,88 @@ std::string Check(const std::string& line, std::string_view target) {
     const std::string type = parts[1].substr(arrow + 4);
     result = ParseInput(type.substr(0, type.find('@')) + "[]" + type.substr(type.find('@')));
   }
-  const std::unique_ptr<Context> context = MakeContext();
-  const std::unique_ptr<Inferrer> inferrer = MakeInferrer(*context, {});
+  line.quantised = result.has_value();
+  const std::unique_ptr<Inferrer> inferrer = MakeInferrer(*line.context, {});
   absl::StatusOr<Program> program =
-      ParseProgram(*context, ProgramOf(inputs, parts[1].substr(0, arrow), result), inferrer.get());
+      ParseProgram(*line.context, ProgramOf(inputs, parts[1].substr(0, arrow), result), inferrer.get());
   if (!program.ok()) return absl::StrCat("no program: ", program.status().message());
-  std::vector<Value> values;
+  line.program = *std::move(program);
   uint64_t state = 1;
+  const Graph& graph = line.program.main();
   for (size_t i = 0; i < inputs.size(); ++i)
-    values.push_back(
-        ValueOf(context->metas.Get(program->main().meta(program->main().inputs()[i])).tensor, inputs[i], state));
-  const absl::StatusOr<EvalResult> want = Evaluate(*program, values);
-  if (!want.ok()) return absl::StrCat("before: ", want.status().message());
+    line.values.push_back(ValueOf(line.context->metas.Get(graph.meta(graph.inputs()[i])).tensor, inputs[i], state));
+  return "";
+}
 
+// Where the lowered program differs from `want`.
+std::string Compare(Line& line, const EvalResult& want) {
+  // 64-bit integers that only become 32-bit ones are given as those. Constants come before the inputs.
+  std::vector<Value>& values = line.values;
+  const Graph& graph = line.program.main();
+  const std::span<const NodeId> nodes = graph.inputs();
+  for (size_t i = 0; i < values.size(); ++i) {
+    const MetaId meta = graph.meta(nodes[nodes.size() - values.size() + i]);
+    if (line.context->metas.Get(meta).tensor.dtype == DType::kI32) values[i] = Narrowed(values[i]);
+  }
+  const absl::StatusOr<EvalResult> got = Evaluate(line.program, values);
+  if (!got.ok()) return absl::StrCat("after: ", got.status().message());
+  return Difference(got->outputs[0].tensor, want.outputs[0].tensor, line.quantised);
+}
+
+std::string Check(const std::string& text, std::string_view target) {
+  Line line;
+  if (const std::string wrong = Read(text, line); !wrong.empty()) return wrong;
+  const absl::StatusOr<EvalResult> want = Evaluate(line.program, line.values);
+  if (!want.ok()) return absl::StrCat("before: ", want.status().message());
   const absl::StatusOr<TosaTarget> found = FindTosaTarget(target);
   if (!found.ok()) return "no target";
-  const absl::StatusOr<LowerResult> lowered = LowerToTosa(*program, *found);
+  const absl::StatusOr<LowerResult> lowered = LowerToTosa(line.program, *found);
   if (!lowered.ok()) return absl::StrCat("lowering: ", lowered.status().message());
   if (!lowered->outside.empty())
     return absl::StrCat("outside: ", lowered->outside[0].check_id, " ", lowered->outside[0].why);
-  // 64-bit integers that only become 32-bit ones are given as those. Constants come before the inputs.
-  const std::span<const NodeId> nodes = program->main().inputs();
-  for (size_t i = 0; i < values.size(); ++i) {
-    const MetaId meta = program->main().meta(nodes[nodes.size() - values.size() + i]);
-    if (context->metas.Get(meta).tensor.dtype == DType::kI32) values[i] = Narrowed(values[i]);
+  return Compare(line, *want);
+}
+
+// Refuses the TOSA op that is asked about for the `at`th time.
+class Refusing final : public Inferrer {
+ public:
+  Refusing(const Context& context, Inferrer& rules, int at) : context_(context), rules_(rules), left_(at) {}
+  absl::StatusOr<InferResult> Infer(Op op, AttrsId attrs, std::span<const MetaId> operands, QuantId quant,
+                                    NodePlace place) override {
+    if (context_.ops.Name(op).starts_with("tosa.") && left_-- == 0)
+      return UnimplementedError("test_c1", "a target that lacks it");
+    return rules_.Infer(op, attrs, operands, quant, place);
   }
-  const absl::StatusOr<EvalResult> got = Evaluate(*program, values);
-  if (!got.ok()) return absl::StrCat("after: ", got.status().message());
-  return Difference(got->outputs[0].tensor, want->outputs[0].tensor, result.has_value());
+  bool refused() const { return left_ < 0; }
+
+ private:
+  const Context& context_;
+  Inferrer& rules_;
+  int left_;
+};
+
+// A lowering whose `at`th TOSA op is refused, in a text; `refused` says whether there are that many.
+std::string CheckRefusal(const std::string& text, const TosaTarget& target, int at, bool& refused) {
+  Line line;
+  if (const std::string wrong = Read(text, line); !wrong.empty()) return wrong;
+  const absl::StatusOr<EvalResult> want = Evaluate(line.program, line.values);
+  if (!want.ok()) return absl::StrCat("before: ", want.status().message());
+  const absl::StatusOr<Pipeline> pipeline = [&]() -> absl::StatusOr<Pipeline> {
+    for (const PipelineText& row : BuiltinPipelines())
+      if (row.name == target.pipeline) return ParsePipeline(*line.context, AllPasses(), row.name, row.text);
+    return absl::NotFoundError("no pipeline");
+  }();
+  InferrerOptions options;
+  options.spec = target.spec;
+  const std::unique_ptr<Inferrer> rules = MakeInferrer(*line.context, options);
+  Refusing refusing(*line.context, *rules, at);
+  RunOptions verify;
+  verify.verify = VerifyWhat::kAll;
+  const auto passes = RunPipeline(line.program, refusing, *pipeline, verify);
+  refused = refusing.refused();
+  // A refusal where a pass only rewrites what is TOSA is an error, which says so.
+  if (!passes.ok()) return CheckIdOf(passes.status()) == "test_c1" ? "" : std::string(passes.status().message());
+  return Compare(line, *want);
 }
 
 TEST_CASE("one call keeps its numbers") {
@@ -198,6 +263,26 @@ TEST_CASE("one call keeps its numbers") {
     ++checked;
   }
   CHECK(checked > 100);
+}
+
+TEST_CASE("an operator refused anywhere within a formula leaves the op, and its numbers") {
+  std::ifstream file(SourcePath("tests/backends/tosa/numbers.txt"));
+  REQUIRE(file.good());
+  const bool all = std::getenv("TARE_ALL_REFUSALS") != nullptr;  // else one of each line, another for each
+  std::string line;
+  std::optional<TosaTarget> target;
+  for (int number = 0; std::getline(file, line); ++number) {
+    constexpr std::string_view kTarget = "target ";
+    if (line.starts_with(kTarget)) target = *FindTosaTarget(line.substr(kTarget.size()));
+    if (line.empty() || line[0] == '#' || line.starts_with(kTarget)) continue;
+    bool refused = true;
+    for (int at = all ? 0 : number % 7; refused; ++at) {
+      CAPTURE(line);
+      CAPTURE(at);
+      CHECK_EQ(CheckRefusal(line, *target, at, refused), "");
+      if (!all) break;
+    }
+  }
 }
 
 }  // namespace

@@ -145,7 +145,9 @@ Node InstanceNorm(FormulaCall& c) {
   if (!c.node.flag("use_input_stats").value_or(true)) return c.Refuse("an instance norm by running statistics");
   const Node x = c.In("input");
   if (!c.emit.ok()) return Node();
-  const size_t rank = x.tensor().shape.size();
+  const std::vector<int64_t> shape = c.emit.ShapeOf(x);
+  const size_t rank = shape.size();
+  if (rank < 2) return c.Refuse("an instance norm without channels");
   std::vector<int64_t> axes;
   for (size_t i = 2; i < rank; ++i) axes.push_back(static_cast<int64_t>(i));
   const Node mean = c.m.Mean(x, axes), variance = c.m.Variance(x, mean, axes, 0);
@@ -154,7 +156,7 @@ Node InstanceNorm(FormulaCall& c) {
   for (const std::string_view name : {"weight", "bias"}) {
     if (!c.node.arg(name).has_value()) continue;
     std::vector<int64_t> along(rank, 1);
-    along[1] = c.emit.ShapeOf(x)[1];
+    along[1] = shape[1];
     const Node per_channel = c.emit.Reshape(c.In(name), along);
     y = name == "weight" ? c.m.Mul(y, per_channel) : c.m.Add(y, per_channel);
   }
