@@ -179,6 +179,8 @@ absl::StatusOr<Value> Conv(KernelCall& call) {
 }
 
 constexpr KernelRow kRows[] = {
+    {"aten._convolution.default", Conv<Form::kByFlag>},
+    {"aten._convolution.deprecated", Conv<Form::kByFlag>},
     {"aten.conv1d.default", Conv<Form::kForward>},
     {"aten.conv1d.padding", Conv<Form::kNamedPadding>},
     {"aten.conv2d.default", Conv<Form::kForward>},

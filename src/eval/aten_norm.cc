@@ -1,4 +1,4 @@
-// ATen's normalisations in inference. Source: torch/_decomp/decompositions.py.
+// ATen's normalisations. Source: torch/_decomp/decompositions.py.
 #include <algorithm>
 #include <cmath>
 
@@ -21,47 +21,108 @@ absl::StatusOr<const T*> Numbers(const KernelCall& call, const Tensor* numbers, 
   return numbers->data<T>().data();
 }
 
+// What a batch norm gives: y, and of the batch, when its statistics are used, per channel.
+struct Normal {
+  Tensor result, mean, reciprocal, variance;  // the last without bias; empty when running statistics are used
+  bool batch = false;
+};
+
 // Channels are axis 1. y = x * s + t with s = weight / sqrt(var + eps), t = bias - mean * s.
-absl::StatusOr<Tensor> Normalised(KernelCall& call) {
+absl::StatusOr<Normal> Normalised(KernelCall& call) {
   const Tensor& x = call.tensor("input");
   const Tensor* weight = call.optional_tensor("weight");
   const Tensor* bias = call.optional_tensor("bias");
-  const Tensor* mean = call.optional_tensor("running_mean");
-  const Tensor* variance = call.optional_tensor("running_var");
+  const bool has_running = !call.op_name().ends_with(".no_stats");
+  const Tensor* mean = has_running ? call.optional_tensor("running_mean") : nullptr;
+  const Tensor* variance = has_running ? call.optional_tensor("running_var") : nullptr;
   const double eps = call.real("eps");
   const bool training = call.given("training") && call.flag("training");
   TARE_RETURN_IF_ERROR(call.status());
-  if (training || mean == nullptr || variance == nullptr)
-    return UnimplementedError("eval_c19", call.op_name(), ": statistics of the batch (training) are not evaluated");
   if (x.rank() < 2) return Wrong(call, x);
   const int64_t channels = x.extent(1), batch = x.extent(0);
-  return VisitFloats(x.dtype(), call.op_name(), [&](auto tag) -> absl::StatusOr<Tensor> {
-    using T = typename decltype(tag)::type;
-    TARE_ASSIGN_OR_RETURN(const T* w, Numbers<T>(call, weight, x, channels));
-    TARE_ASSIGN_OR_RETURN(const T* b, Numbers<T>(call, bias, x, channels));
-    TARE_ASSIGN_OR_RETURN(const T* m, Numbers<T>(call, mean, x, channels));
-    TARE_ASSIGN_OR_RETURN(const T* v, Numbers<T>(call, variance, x, channels));
-    TARE_ASSIGN_OR_RETURN(Tensor result, call.Make(x.dtype(), x.shape()));
-    const int64_t inner = channels == 0 || batch == 0 ? 0 : x.size() / (channels * batch);
-    for (int64_t i = 0; i < batch * channels; ++i) {
-      const int64_t c = i % channels;
-      const T scale = (w == nullptr ? T{1} : w[c]) * (T{1} / std::sqrt(v[c] + static_cast<T>(eps)));
-      const T shift = (b == nullptr ? T{0} : b[c]) - m[c] * scale;
-      const T* in = x.data<T>().data() + i * inner;
-      T* out = result.mutable_data<T>().data() + i * inner;
-      for (int64_t k = 0; k < inner; ++k) out[k] = in[k] * scale + shift;
-    }
-    return result;
-  });
+  const int64_t inner = channels == 0 || batch == 0 ? 0 : x.size() / (channels * batch);
+  Normal normal;
+  normal.batch = training || mean == nullptr || variance == nullptr;
+  const Extents stats = {normal.batch ? channels : 0};
+  for (Tensor* numbers : {&normal.mean, &normal.reciprocal, &normal.variance}) {
+    TARE_ASSIGN_OR_RETURN(*numbers, call.Make(x.dtype(), stats));
+  }
+  TARE_ASSIGN_OR_RETURN(normal.result, VisitFloats(x.dtype(), call.op_name(), [&](auto tag) -> absl::StatusOr<Tensor> {
+                          using T = typename decltype(tag)::type;
+                          TARE_ASSIGN_OR_RETURN(const T* w, Numbers<T>(call, weight, x, channels));
+                          TARE_ASSIGN_OR_RETURN(const T* b, Numbers<T>(call, bias, x, channels));
+                          TARE_ASSIGN_OR_RETURN(const T* m, Numbers<T>(call, mean, x, channels));
+                          TARE_ASSIGN_OR_RETURN(const T* v, Numbers<T>(call, variance, x, channels));
+                          TARE_ASSIGN_OR_RETURN(Tensor result, call.Make(x.dtype(), x.shape()));
+                          const T* elements = x.data<T>().data();
+                          for (int64_t c = 0; c < channels; ++c) {
+                            T channel_mean = normal.batch ? T{0} : m[c], reciprocal = T{1};
+                            if (normal.batch) {
+                              double sum = 0, squares = 0;
+                              const auto visit = [&](auto each) {
+                                for (int64_t n = 0; n < batch; ++n)
+                                  for (int64_t k = 0; k < inner; ++k)
+                                    each(static_cast<double>(elements[(n * channels + c) * inner + k]));
+                              };
+                              visit([&](double e) { sum += e; });
+                              const double count = static_cast<double>(batch * inner), average = sum / count;
+                              visit([&](double e) { squares += (e - average) * (e - average); });
+                              channel_mean = static_cast<T>(average);
+                              reciprocal = static_cast<T>(1 / std::sqrt(squares / count + eps));
+                              normal.mean.mutable_data<T>()[c] = channel_mean;
+                              normal.reciprocal.mutable_data<T>()[c] = reciprocal;
+                              normal.variance.mutable_data<T>()[c] = static_cast<T>(squares / (count - 1));
+                            } else {
+                              reciprocal = T{1} / std::sqrt(v[c] + static_cast<T>(eps));
+                            }
+                            const T scale = (w == nullptr ? T{1} : w[c]) * reciprocal;
+                            const T shift = (b == nullptr ? T{0} : b[c]) - channel_mean * scale;
+                            for (int64_t n = 0; n < batch; ++n) {
+                              const T* in = elements + (n * channels + c) * inner;
+                              T* out = result.mutable_data<T>().data() + (n * channels + c) * inner;
+                              for (int64_t k = 0; k < inner; ++k) out[k] = in[k] * scale + shift;
+                            }
+                          }
+                          return result;
+                        }));
+  return normal;
 }
 
-absl::StatusOr<Value> BatchNorm(KernelCall& call) { return AsValue(Normalised(call)); }
+absl::StatusOr<Value> BatchNorm(KernelCall& call) {
+  TARE_ASSIGN_OR_RETURN(Normal normal, Normalised(call));
+  return Value(std::move(normal.result));
+}
 
-// The statistics that are saved for training are empty.
+// The statistics that are saved for training are empty otherwise.
 absl::StatusOr<Value> NativeBatchNorm(KernelCall& call) {
-  TARE_ASSIGN_OR_RETURN(Tensor result, Normalised(call));
-  TARE_ASSIGN_OR_RETURN(const Tensor none, call.Make(result.dtype(), Extents{0}));
-  return Value::List({Value(std::move(result)), Value(none), Value(none)});
+  TARE_ASSIGN_OR_RETURN(const Normal normal, Normalised(call));
+  return Value::List({Value(normal.result), Value(normal.mean), Value(normal.reciprocal)});
+}
+
+// Also the running statistics, moved by `momentum` towards those of the batch.
+absl::StatusOr<Value> FunctionalBatchNorm(KernelCall& call) {
+  TARE_ASSIGN_OR_RETURN(const Normal normal, Normalised(call));
+  const double momentum = call.real("momentum");
+  std::vector<Value> results = {Value(normal.result), Value(normal.mean), Value(normal.reciprocal)};
+  for (const bool is_mean : {true, false}) {
+    const Tensor& old = call.tensor(is_mean ? "running_mean" : "running_var");
+    TARE_RETURN_IF_ERROR(call.status());
+    if (!normal.batch) {
+      results.emplace_back(old);
+      continue;
+    }
+    const Tensor& found = is_mean ? normal.mean : normal.variance;
+    if (old.dtype() != found.dtype() || old.size() != found.size()) return Wrong(call, old);
+    TARE_ASSIGN_OR_RETURN(
+        Tensor moved, VisitFloats(old.dtype(), call.op_name(), [&](auto tag) {
+          using T = typename decltype(tag)::type;
+          return Map2<T, T>(call, old, found, old.dtype(), [momentum](T was, T is) {
+            return static_cast<T>((1 - momentum) * static_cast<double>(was) + momentum * static_cast<double>(is));
+          });
+        }));
+    results.emplace_back(std::move(moved));
+  }
+  return Value::List(std::move(results));
 }
 
 struct GroupStatistics {
@@ -183,11 +244,14 @@ absl::StatusOr<Value> InstanceNorm(KernelCall& call) {
 }
 
 constexpr KernelRow kRows[] = {
+    {"aten._native_batch_norm_legit.no_stats", NativeBatchNorm},
+    {"aten._native_batch_norm_legit_functional.default", FunctionalBatchNorm},
     {"aten._native_batch_norm_legit_no_training.default", NativeBatchNorm},
     {"aten.batch_norm.default", BatchNorm},
     {"aten.group_norm.default", GroupNorm},
     {"aten.instance_norm.default", InstanceNorm},
     {"aten.layer_norm.default", LayerNorm<false, true>},
+    {"aten.native_batch_norm.default", NativeBatchNorm},
     {"aten.native_group_norm.default", NativeGroupNorm},
     {"aten.native_layer_norm.default", LayerNorm<true, true>},
     {"aten.rms_norm.default", LayerNorm<false, false>},

@@ -297,6 +297,7 @@ constexpr KernelRow kRows[] = {
     {"aten.alias.default", Same},
     {"aten.as_strided.default", AsStrided},
     {"aten.chunk.default", Chunk},
+    {"aten.broadcast_to.default", Expand},
     {"aten.clone.default", Same},
     {"aten.contiguous.default", Same},
     {"aten.detach.default", Same},

@@ -17,7 +17,7 @@ std::vector<KernelRow> Collect() {
         AtenNormKernels(),        AtenMatMulKernels(),     AtenConvKernels(),     AtenPoolKernels(),
         AtenIndexKernels(),       AtenRnnKernels(),        AtenScatterKernels(),  QuantizedKernels(),
         SymbolicKernels(),        AtenArrangeKernels(),    AtenEinsumKernels(),   AtenPool3dKernels(),
-        AtenSpecialKernels()}) {
+        AtenSpecialKernels(),     AtenEdgeKernels()}) {
     rows.insert(rows.end(), family.begin(), family.end());
   }
   std::sort(rows.begin(), rows.end(), [](const KernelRow& a, const KernelRow& b) { return a.op < b.op; });

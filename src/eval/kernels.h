@@ -37,6 +37,7 @@ std::span<const KernelRow> TosaShapeKernels();
 std::span<const KernelRow> AtenArrangeKernels();
 std::span<const KernelRow> AtenEinsumKernels();
 std::span<const KernelRow> AtenPool3dKernels();
+std::span<const KernelRow> AtenEdgeKernels();
 std::span<const KernelRow> AtenSpecialKernels();
 std::span<const KernelRow> AtenUnaryKernels();
 std::span<const KernelRow> AtenBinaryKernels();

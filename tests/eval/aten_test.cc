@@ -134,6 +134,35 @@ TEST_CASE("products and windows") {
   });
 }
 
+TEST_CASE("borders, writes, patterns, statistics of a batch") {
+  CheckAten({
+      {"aten.reflection_pad1d.default(%a, padding=[2,1])",
+       {"f32[2,3] 0.0 1.0 2.0 3.0 4.0 5.0"},
+       "f32[2,6] 2 1 0 1 2 1 5 4 3 4 5 4"},
+      {"aten.replication_pad1d.default(%a, padding=[2,1])", {"i8[2,3] 0 1 2 3 4 5"}, "i8[2,6] 0 0 0 1 2 2 3 3 3 4 5 5"},
+      {"aten.reflection_pad2d.default(%a, padding=[1,-1,1,1])",
+       {"i8[1,2,3] 0 1 2 3 4 5"},
+       "i8[1,4,3] 4 3 4 1 0 1 4 3 4 1 0 1"},
+      {"aten.diag.default(%a, diagonal=-1)", {"i8[2] 1 2"}, "i8[3,3] 0 0 0 1 0 0 0 2 0"},
+      {"aten.diag.default(%a, diagonal=1)", {"i8[2,3] 0 1 2 3 4 5"}, "i8[2] 1 5"},
+      {"aten.trace.default(%a)", {"i32[2,3] 0 1 2 3 4 5"}, "i64[] 4"},
+      {"aten.numpy_T.default(%a)", {"i8[2,1] 1 2"}, "i8[1,2] 1 2"},
+      {"aten.fill.Scalar(%a, value=7)", {"i8[2] 1 2"}, "i8[2] 7 7"},
+      {"aten.copy.default(%a, src=%b)", {"i8[2] 1 2", "f32[1] 3.5"}, "i8[2] 3 3"},
+      {"aten.zero.default(%a)", {"f32[2] 1.0 2.0"}, "f32[2] 0 0"},
+      {"aten.cosine_similarity.default(x1=%a, x2=%b, dim=1)",
+       {"f32[2,2] 3.0 4.0 1.0 0.0", "f32[1,2] 4.0 3.0"},
+       "f32[2] 0.96 0.8"},
+      {"aten._native_batch_norm_legit_functional.default(%a, none, none, %b, %c, training=true, momentum=0.5, eps=0.0)",
+       {"f32[2,2] 1.0 2.0 3.0 6.0", "f32[2] 0.0 1.0", "f32[2] 1.0 1.0"},
+       "f32[2,2] -1 -1 1 1; f32[2] 2 4; f32[2] 1 0.5; f32[2] 1 2.5; f32[2] 1.5 4.5"},
+      {"aten._native_batch_norm_legit_functional.default(%a, none, none, %b, %c, training=false, momentum=0.5, "
+       "eps=0.0)",
+       {"f32[1,2] 1.0 2.0", "f32[2] 0.0 1.0", "f32[2] 1.0 4.0"},
+       "f32[1,2] 1 0.5; f32[0]; f32[0]; f32[2] 0 1; f32[2] 1 4"},
+  });
+}
+
 TEST_CASE("indices") {
   CheckAten({
       {"aten.embedding.default(%a, %b)", {"f32[2,2] 1.0 2.0 3.0 4.0", "i64[3] 1 0 1"}, "f32[3,2] 3 4 1 2 3 4"},
