@@ -159,9 +159,12 @@ double Floor(double x) { return std::floor(x); }
 double Ceil(double x) { return std::ceil(x); }
 double Round(double x) { return std::nearbyint(x); }
 
-template <auto kRound>
+constexpr std::string_view kA = "a";
+constexpr std::string_view kX = "x";  // as module math names its argument
+
+template <auto kRound, const std::string_view& kName = kA>
 absl::StatusOr<Value> ToInteger(KernelCall& call) {
-  const Number a = call.number("a");
+  const Number a = call.number(kName);
   TARE_RETURN_IF_ERROR(call.status());
   if (!IsReal(a)) return Value::Int(a.integer);
   const double rounded = kRound(a.real);
@@ -183,9 +186,9 @@ double Exp(double x) { return std::exp(x); }
 double Log(double x) { return std::log(x); }
 double Log2(double x) { return std::log2(x); }
 
-template <auto kFunction>
+template <auto kFunction, const std::string_view& kName = kA>
 absl::StatusOr<Value> Function(KernelCall& call) {
-  return Value::Float(kFunction(call.real("a")));
+  return Value::Float(kFunction(call.real(kName)));
 }
 
 absl::StatusOr<Value> IfThenElse(KernelCall& call) {
@@ -214,10 +217,10 @@ constexpr KernelRow kRows[] = {
     {"_operator.pow", Arithmetic<Binary::kPow>},
     {"_operator.sub", Arithmetic<Binary::kSub>},
     {"_operator.truediv", TrueDivide},
-    {"math.ceil", ToInteger<Ceil>},
-    {"math.floor", ToInteger<Floor>},
-    {"math.sqrt", Function<Sqrt>},
-    {"math.trunc", ToInteger<Trunc>},
+    {"math.ceil", ToInteger<Ceil, kX>},
+    {"math.floor", ToInteger<Floor, kX>},
+    {"math.sqrt", Function<Sqrt, kX>},
+    {"math.trunc", ToInteger<Trunc, kX>},
     {"round", ToInteger<Round>},
     {"torch._sym_acos", Function<Acos>},
     {"torch._sym_asin", Function<Asin>},

@@ -85,6 +85,7 @@ absl::StatusOr<Value> ConvFunction(RuleContext& rc, std::span<const Value> value
   if (named && padding_name != "same" && padding_name != "valid") {
     return InvalidError("conv_c17", "padding '", padding_name, "' is unknown; use 'same', 'valid' or numbers");
   }
+  const std::span<const Dim> extents = input->shape.subspan(2);
   if (padding_name == "same") {
     std::span<Dim> padded = rc.NewDims(n + 2);
     std::copy(input->shape.begin(), input->shape.end(), padded.begin());
@@ -107,6 +108,15 @@ absl::StatusOr<Value> ConvFunction(RuleContext& rc, std::span<const Value> value
     }
   }
   TARE_ASSIGN_OR_RETURN(const TensorMeta* result, Convolve(rc, *input, weight, bias, params));
+  if (padding_name == "same" && !std::ranges::equal(result->shape.subspan(2), extents)) {
+    // Equal by the guards on parity, which quotients of symbols do not show.
+    const std::span<Dim> shape = rc.NewDims(n + 2);
+    std::ranges::copy(result->shape.first(2), shape.begin());
+    std::ranges::copy(extents, shape.begin() + 2);
+    TARE_ASSIGN_OR_RETURN(const std::span<const Dim> strides,
+                          FormatStrides(rc, shape, SuggestMemoryFormat(rc, *result)));
+    result = Restrided(rc, *result, shape, strides, Dim::Static(0));
+  }
   if (batched) return Value::Tensor(result);
   return Value::Tensor(Restrided(rc, *result, result->shape.subspan(1), result->strides.subspan(1), result->offset));
 }
