@@ -243,7 +243,22 @@ class LowerConvolution final : public TosaRewrite {
     return emit.Slice(x, start, size);
   }
 
-  Node Accumulate(Emitter& emit, const Convolution& c, const Site& site) const {
+  // The bias of some channels; of a constant a constant, since no operator moves 48 bits.
+  static Node PartOfBias(Emitter& emit, Node bias, int64_t first, int64_t count) {
+    if (!emit.ok()) return Node();
+    const Constant* constant = bias.constant();
+    if (constant == nullptr || bias.tensor().dtype != DType::kI48) return Part(emit, bias, 0, first, count);
+    const std::optional<std::vector<int64_t>> all = ReadIntegers(emit.rewriter().context(), *constant);
+    if (!all.has_value() || static_cast<int64_t>(all->size()) < first + count) {
+      emit.Refuse("tosa_lower_c8", "a bias beside 16-bit values must be constant");
+      return Node();
+    }
+    const int64_t shape[] = {count};
+    return emit.Integers(constant->name, DType::kI48, shape, std::span(*all).subspan(first, count));
+  }
+
+  // The sums, of each group its own.
+  std::vector<Node> Accumulate(Emitter& emit, const Convolution& c, const Site& site) const {
     const Node x = ToLast(emit, c, site.inputs[0].value),
                bias = BiasFor(emit, site, site.inputs[2], site.inputs[0].value, c.out_channels);
     const Affine* const quants[] = {site.quantised ? &*site.inputs[0].q : nullptr,
@@ -251,7 +266,7 @@ class LowerConvolution final : public TosaRewrite {
     if (c.groups == 1 || IsDepthwise(c)) {
       const Node made = Convolve(emit, c, x, Weight(emit, c, site.inputs[1].value), bias);
       if (site.quantised) emit.Quantify(made, quants, nullptr);
-      return made;
+      return {made};
     }
     std::vector<Node> parts;
     Convolution part = c;
@@ -262,21 +277,47 @@ class LowerConvolution final : public TosaRewrite {
       const size_t last = emit.ShapeOf(x).size() - 1;
       const Node weight = c.transposed ? Part(emit, site.inputs[1].value, 0, g * part.in_channels, part.in_channels)
                                        : Part(emit, site.inputs[1].value, 0, g * part.out_channels, part.out_channels);
-      const Node made =
-          Convolve(emit, part, Part(emit, x, last, g * part.in_channels, part.in_channels), Weight(emit, part, weight),
-                   Part(emit, bias, 0, g * part.out_channels, part.out_channels));
+      const Node own = Part(emit, x, last, g * part.in_channels, part.in_channels);
+      const Node turned = Weight(emit, part, weight);
+      const Node own_bias = PartOfBias(emit, bias, g * part.out_channels, part.out_channels);
+      const Node made = Convolve(emit, part, own, turned, own_bias);
       if (site.quantised) emit.Quantify(made, quants, nullptr);
       parts.push_back(made);
     }
+    return parts;
+  }
+  Node Joined(Emitter& emit, const Convolution& c, const std::vector<Node>& parts) const {
     if (!emit.ok()) return Node();
-    return emit.Insert(ops_.concat,
-                       {{"input1", parts}, {"axis", static_cast<int64_t>(std::max<size_t>(c.axes(), 2)) + 1}});
+    const int64_t axis = static_cast<int64_t>(std::max<size_t>(c.axes(), 2)) + 1;
+    return parts.size() == 1 ? parts[0] : emit.Insert(ops_.concat, {{"input1", parts}, {"axis", axis}});
+  }
+
+  // Sums of 48 bits, which no operator joins: rescaled each before.
+  void FinishApart(Emitter& emit, const Convolution& c, const Site& site, const std::vector<Node>& sums) const {
+    for (const SiteOutput& output : site.outputs) {
+      const std::vector<double> scales = ScalesTo(*site.inputs[0].q, *site.inputs[1].q, *output.q);
+      const size_t each = scales.size() == 1 ? 1 : scales.size() / sums.size();
+      std::vector<Node> parts;
+      for (size_t g = 0; g < sums.size(); ++g) {
+        const size_t first = scales.size() == 1 ? 0 : g * each;
+        const Node part = emit.RescaleTo(sums[g], std::span(scales).subspan(first, each), 0, *output.q);
+        parts.push_back(emit.Clamp(part, output.low, output.high));
+      }
+      const Node value = FromLast(emit, c, Joined(emit, c, parts));
+      if (!emit.ok()) return;
+      emit.Quantify(value, {}, &*output.q);
+      emit.Replace(output.node, value);
+    }
   }
 
   void Lower(Emitter& emit, const Convolution& c, const Site& site, Node node) const {
     if (site.quantised && c.transposed && c.axes() == 3)
       emit.Refuse("tosa_lower_c3", "a quantised transposed convolution has one or two spatial axes");
-    const Node sum = Accumulate(emit, c, site);
+    const std::vector<Node> sums = Accumulate(emit, c, site);
+    if (!emit.ok()) return;
+    if (site.quantised && sums.size() > 1 && sums[0].tensor().dtype == DType::kI48)
+      return FinishApart(emit, c, site, sums);
+    const Node sum = Joined(emit, c, sums);
     if (!emit.ok()) return;
     if (!site.quantised) {
       emit.Replace(node, FromLast(emit, c, sum));

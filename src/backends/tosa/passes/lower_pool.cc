@@ -12,13 +12,11 @@ namespace tare {
 namespace {
 
 constexpr std::string_view kPools[] = {
-    "aten.avg_pool1d.default",
-    "aten.avg_pool2d.default",
-    "aten.adaptive_avg_pool2d.default",
-    "aten._adaptive_avg_pool2d.default",
-    "aten.max_pool1d.default",
-    "aten.max_pool2d.default",
-    "aten.max_pool2d_with_indices.default",
+    "aten.avg_pool1d.default",          "aten.avg_pool2d.default",
+    "aten.adaptive_avg_pool2d.default", "aten._adaptive_avg_pool2d.default",
+    "aten.adaptive_avg_pool1d.default", "aten.adaptive_max_pool1d.default",
+    "aten.adaptive_max_pool2d.default", "aten.max_pool1d.default",
+    "aten.max_pool2d.default",          "aten.max_pool2d_with_indices.default",
 };
 
 // A pooling over the last one or two axes. Lists hold one value per spatial axis.
@@ -26,6 +24,7 @@ struct Pool {
   Node x;
   Node result;  // the node, or element 0 of its tuple
   bool average = false, counts_padding = false;
+  bool uneven = false;  // adaptive with windows that no stride gives
   std::vector<int64_t> in, out, kernel, stride, before, dilation;
   int64_t divisor = 0;  // 0 = the elements that count
 };
@@ -33,7 +32,8 @@ struct Pool {
 // Writes pooling as AVG_POOL2D or MAX_POOL2D between transpositions to channels last and back.
 //
 // One spatial axis is written as two, three dims as four. Padding that counts in the mean becomes a PAD with the zero
-// point. Adaptive pooling is pooling when windows do not overlap unevenly. Dilated maxima stay.
+// point. Adaptive pooling is pooling when windows do not overlap unevenly; else, of quantised values, each window is
+// pooled by itself. Dilated maxima stay.
 class LowerPool final : public TosaRewrite {
  public:
   explicit LowerPool(const Context& context) : TosaRewrite("lower-pool", context, FindOps(context, kPools)) {}
@@ -44,12 +44,18 @@ class LowerPool final : public TosaRewrite {
     const Node arguments[] = {pool->x};
     const std::optional<Site> site = SiteOf(qdq_, rw, pool->result, arguments);
     if (!site.has_value() || (site->quantised && !site->inputs[0].q->per_tensor())) return absl::OkStatus();
+    if (!site->quantised && (pool->uneven || IsFormula(node, rw))) return absl::OkStatus();  // a formula takes it
     Emitter emit(rw, ops_, pool->result);
     Lower(emit, *pool, *site);
     return emit.Finish();
   }
 
  private:
+  static bool IsFormula(Node node, Rewriter& rw) {
+    const std::string_view name = rw.context().ops.Name(node.op());
+    return name == "aten.adaptive_avg_pool1d.default" || name.find("adaptive_max") != std::string_view::npos;
+  }
+
   std::optional<Pool> Read(Node node, Rewriter& rw) const {
     const std::string_view name = rw.context().ops.Name(node.op());
     Pool p{node.arg("self"), FirstResult(node)};
@@ -81,8 +87,13 @@ class LowerPool final : public TosaRewrite {
 
   // Window i begins at floor(i * in / out) and ends at ceil((i + 1) * in / out): evenly spaced when the rest is 0 or 1.
   static std::optional<Pool> Adaptive(Pool p) {
+    constexpr int64_t kMaxWindows = 64;  // an axis: as many operands as CONCAT has
     for (size_t i = 0; i < p.in.size(); ++i) {
-      if (p.out[i] < 1 || p.in[i] < p.out[i] || p.in[i] % p.out[i] > 1) return std::nullopt;
+      if (p.out[i] < 1 || p.in[i] < 1) return std::nullopt;
+      if (!IsEven(p.in[i], p.out[i])) {
+        if (p.out[i] > kMaxWindows) return std::nullopt;
+        p.uneven = true;
+      }
       const int64_t rest = p.in[i] % p.out[i];
       p.stride.push_back(p.in[i] / p.out[i]);
       p.kernel.push_back(p.in[i] / p.out[i] + rest);
@@ -90,6 +101,66 @@ class LowerPool final : public TosaRewrite {
       p.dilation.push_back(1);
     }
     return p;
+  }
+  static bool IsEven(int64_t in, int64_t out) { return in >= out && in % out <= 1; }
+
+  // Part of an axis that one pool takes.
+  struct Stretch {
+    int64_t first, size, kernel, stride;
+  };
+  static std::vector<Stretch> StretchesOf(int64_t in, int64_t out) {
+    if (IsEven(in, out)) return {{0, in, in / out + in % out, in / out}};
+    std::vector<Stretch> windows;
+    for (int64_t i = 0; i < out; ++i) {
+      const int64_t first = i * in / out, size = ((i + 1) * in + out - 1) / out - first;
+      windows.push_back({first, size, size, 1});
+    }
+    return windows;
+  }
+
+  // Each window of `x`, [N, H, W, C], by itself, joined again.
+  Node Windows(Emitter& emit, Node x, const Pool& p, const Site& site) const {
+    const std::vector<int64_t> shape = emit.ShapeOf(x);
+    std::vector<Node> rows;
+    for (const Stretch& row : StretchesOf(p.in[0], p.out[0])) {
+      std::vector<Node> parts;
+      for (const Stretch& column : StretchesOf(p.in[1], p.out[1])) {
+        if (!emit.ok()) return Node();
+        const Node part = emit.Slice(x, std::vector<int64_t>{0, row.first, column.first, 0},
+                                     std::vector<int64_t>{shape[0], row.size, column.size, shape[3]});
+        Pool one = p;
+        one.kernel = {row.kernel, column.kernel};
+        one.stride = {row.stride, column.stride};
+        parts.push_back(One(emit, part, one, {0, 0, 0, 0}, site));
+      }
+      rows.push_back(Joined(emit, parts, 2));
+    }
+    return Joined(emit, rows, 1);
+  }
+  Node Joined(Emitter& emit, const std::vector<Node>& parts, int64_t axis) const {
+    if (!emit.ok()) return Node();
+    return parts.size() == 1 ? parts[0] : emit.Insert(ops_.concat, {{"input1", parts}, {"axis", axis}});
+  }
+
+  // One AVG_POOL2D or MAX_POOL2D.
+  Node One(Emitter& emit, Node x, const Pool& p, const std::vector<int64_t>& pads, const Site& site) const {
+    if (!emit.ok()) return Node();
+    if (!p.average)
+      return emit.Insert(ops_.max_pool2d, {{"input", x}, {"kernel", p.kernel}, {"stride", p.stride}, {"pad", pads}});
+    const DType dtype = x.tensor().dtype;
+    // Any zero point common to input and output gives the same mean, but ties go away from it. ExecuTorch takes the
+    // code that stands for the number `zero_point`; with it results agree bit for bit.
+    const int64_t common =
+        site.quantised ? QuantizeOne(*site.inputs[0].q, static_cast<double>(site.inputs[0].q->zero_point())) : 0;
+    const Node zp = emit.Scalar("zero_point", dtype, 1, static_cast<double>(common));
+    const DType acc = IsFloating(dtype) ? DType::kF32 : DType::kI32;
+    return emit.Insert(ops_.avg_pool2d, {{"input", x},
+                                         {"input_zp", zp},
+                                         {"output_zp", zp},
+                                         {"kernel", p.kernel},
+                                         {"stride", p.stride},
+                                         {"pad", pads},
+                                         {"acc_type", AttrValue::OfDType(acc)}});
   }
 
   void Lower(Emitter& emit, Pool p, const Site& site) const {
@@ -105,6 +176,11 @@ class LowerPool final : public TosaRewrite {
       p.before.insert(p.before.begin(), 0);
     }
     Node x = emit.Transpose(emit.Reshape(site.inputs[0].value, shape), ToChannelsLast(4));
+    if (p.uneven) {
+      const Node pooled = emit.Reshape(emit.Transpose(Windows(emit, x, p, site), ToChannelsFirst(4)), out_shape);
+      if (emit.ok()) FinishMoved(emit, site, pooled);
+      return;
+    }
     std::vector<WindowAxis> axes;
     for (size_t i = 0; i < 2; ++i)
       axes.push_back(FitWindow(p.in[i], p.out[i], p.kernel[i], p.stride[i], 1, p.before[i]));
@@ -118,26 +194,7 @@ class LowerPool final : public TosaRewrite {
           return emit.Refuse("tosa_lower_c6", "a divisor of its own with padding");
       if (p.divisor != p.kernel[0] * p.kernel[1]) return emit.Refuse("tosa_lower_c6", "a divisor of its own");
     }
-    Node pooled;
-    if (p.average) {
-      if (!emit.ok()) return;
-      const DType dtype = x.tensor().dtype;
-      // Any zero point common to input and output gives the same mean, but ties go away from it. ExecuTorch takes the
-      // code that stands for the number `zero_point`; with it results agree bit for bit.
-      const int64_t common = site.quantised ? QuantizeOne(*site.inputs[0].q, static_cast<double>(zero_point)) : 0;
-      const Node zp = emit.Scalar("zero_point", dtype, 1, static_cast<double>(common));
-      const DType acc = IsFloating(dtype) ? DType::kF32 : DType::kI32;
-      pooled = emit.Insert(ops_.avg_pool2d, {{"input", x},
-                                             {"input_zp", zp},
-                                             {"output_zp", zp},
-                                             {"kernel", p.kernel},
-                                             {"stride", p.stride},
-                                             {"pad", PadsOf(axes)},
-                                             {"acc_type", AttrValue::OfDType(acc)}});
-    } else {
-      pooled = emit.Insert(ops_.max_pool2d,
-                           {{"input", x}, {"kernel", p.kernel}, {"stride", p.stride}, {"pad", PadsOf(axes)}});
-    }
+    Node pooled = One(emit, x, p, PadsOf(axes), site);
     pooled = emit.Reshape(emit.Transpose(pooled, ToChannelsFirst(4)), out_shape);
     if (emit.ok()) FinishMoved(emit, site, pooled);
   }
