@@ -1,4 +1,4 @@
-// ATen's borders made of what lies inside, what is written over, constants of a pattern, and a few ops that are others
+// ATen's borders made of what lies inside, constants of a pattern, and a few ops that are others
 // under another name. Source: torch/_refs/__init__.py, torch/_decomp.
 #include <algorithm>
 #include <cmath>
@@ -56,18 +56,10 @@ absl::StatusOr<Value> PadEdges(KernelCall& call) {
   return Value(std::move(result));
 }
 
-// A value in the shape and dtype of self: what fill, copy and zero write.
-absl::StatusOr<Value> Written(KernelCall& call, const Tensor& value) {
+absl::StatusOr<Value> Zero(KernelCall& call) {
   const Tensor& x = call.tensor("self");
   TARE_RETURN_IF_ERROR(call.status());
-  TARE_ASSIGN_OR_RETURN(const Tensor converted, Converted(call, value, x.dtype()));
-  return AsValue(Expanded(call, converted, x.shape()));
-}
-absl::StatusOr<Value> Fill(KernelCall& call) { return Written(call, call.tensor_or_number("value")); }
-absl::StatusOr<Value> Copy(KernelCall& call) { return Written(call, call.tensor("src")); }
-absl::StatusOr<Value> Zero(KernelCall& call) {
-  TARE_ASSIGN_OR_RETURN(const Tensor zero, call.Make(DType::kI64, Extents{}));
-  return Written(call, zero);
+  return AsValue(call.Make(x.dtype(), x.shape()));
 }
 
 // In the shape that the node states: prims that only regroup axes.
@@ -197,13 +189,10 @@ absl::StatusOr<Value> CosineSimilarity(KernelCall& call) {
 }
 
 constexpr KernelRow kRows[] = {
-    {"aten.copy.default", Copy},
     {"aten.cosine_similarity.default", CosineSimilarity},
     {"aten.diag.default", Diag},
     {"aten.eye.default", Eye},
     {"aten.eye.m", Eye},
-    {"aten.fill.Scalar", Fill},
-    {"aten.fill.Tensor", Fill},
     {"aten.numpy_T.default", Turned},
     {"aten.reflection_pad1d.default", PadEdges<Border::kReflect, 1>},
     {"aten.reflection_pad2d.default", PadEdges<Border::kReflect, 2>},

@@ -52,16 +52,21 @@ absl::StatusOr<Value> IndexPut(KernelCall& call) {
   return AsValue(s.FromIndexedFirst(call, result));
 }
 
-// self[.., index[i], ..] = or += alpha * source[.., i, ..].
+// self[.., index[i], ..] = or += alpha * source[.., i, ..]; or one value everywhere.
 absl::StatusOr<Value> AlongIndex(KernelCall& call, bool accumulate, double alpha) {
   const Tensor& self = call.tensor("self");
   const Tensor& index = call.tensor("index");
-  const Tensor& source = call.tensor("source");
   const int axis = call.axis("dim", self.rank());
+  const bool fills = !call.given("source");
+  Tensor source = call.tensor_or_number(fills ? "value" : "source");
   TARE_RETURN_IF_ERROR(call.status());
   TARE_ASSIGN_OR_RETURN(const Tensor positions, Converted(call, index, DType::kI64));
   Extents expected = ShapeOf(self);
   if (self.rank() > 0) expected[axis] = index.size();
+  if (fills) {
+    TARE_ASSIGN_OR_RETURN(source, Converted(call, source, self.dtype()));
+    TARE_ASSIGN_OR_RETURN(source, Expanded(call, source, expected));
+  }
   if (self.rank() == 0 || index.rank() > 1 || source.dtype() != self.dtype() || ShapeOf(source) != expected)
     return InvalidError("eval_c16", call.op_name(), ": ", Describe(source), " does not go with ", Describe(self));
   int64_t outer = 1, inner = 1;
@@ -286,6 +291,8 @@ constexpr KernelRow kRows[] = {
     {"aten.fill.Tensor", Copy},
     {"aten.index_add.default", IndexAdd},
     {"aten.index_copy.default", IndexCopy},
+    {"aten.index_fill.int_Scalar", IndexCopy},
+    {"aten.index_fill.int_Tensor", IndexCopy},
     {"aten.index_put.default", IndexPut},
     {"aten.item.default", Item},
     {"aten.linspace.default", Linspace},

@@ -32,6 +32,14 @@ Node FormulaCall::In(std::string_view name, std::optional<DType> wanted) const {
   return emit.Scalar("number", to, result.tensor().shape.size(), *number);
 }
 
+Node FormulaCall::Replacing(std::string_view name) const {
+  if (q == nullptr) return In(name, dtype());
+  if (second.has_value()) return second;
+  const std::optional<double> number = node.number(name);
+  if (!number.has_value()) return Refuse("an argument is neither a tensor nor a constant");
+  return emit.Scalar("number", q->storage, result.tensor().shape.size(), static_cast<double>(QuantizeOne(*q, *number)));
+}
+
 Node FormulaCall::Done(Node value) const {
   value = m.Convert(value, dtype());
   const std::vector<int64_t> shape = emit.ShapeOf(result);

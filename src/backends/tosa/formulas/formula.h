@@ -15,9 +15,11 @@ struct FormulaCall {
   Emitter& emit;
   TensorMath& m;
   Node node;
-  Node result;        // the node, or a getitem of it
-  int64_t index = 0;  // of that getitem
-  Node first;         // what stands for the first tensor argument
+  Node result;                // the node, or a getitem of it
+  int64_t index = 0;          // of that getitem
+  Node first;                 // what stands for the first tensor argument
+  Node second;                // kReplaces: integers that stand for what replaces, in the scale of the first
+  const Affine* q = nullptr;  // of these integers
 
   DType dtype() const { return result.tensor().dtype; }
   // What dtype TOSA computes it in: 8- and 16-bit integers in i32.
@@ -32,6 +34,8 @@ struct FormulaCall {
     const Node tensor = node.arg(name);
     return tensor.has_value() && tensor == node.operand(0) ? first : tensor;
   }
+  // What replaces: a tensor or number argument like the first one.
+  Node Replacing(std::string_view name) const;
   bool Given(std::string_view name) const { return node.arg(name).has_value() || node.number(name).has_value(); }
   // A tensor or number argument as `dtype`, by default computed().
   Node In(std::string_view name, std::optional<DType> dtype = std::nullopt) const;
@@ -50,7 +54,8 @@ struct FormulaCall {
 // What a formula may be given.
 enum FormulaInput : uint8_t {
   kPlain,
-  kMoves,  // also the integers behind the quantisation of its first tensor: they come out as they are, or as places
+  kReplaces,  // as kMoves, by others: the integers behind both
+  kMoves,     // also the integers behind the quantisation of its first tensor: they come out as they are, or as places
 };
 
 struct FormulaRow {

@@ -136,7 +136,7 @@ Node IndexPut(FormulaCall& c) {
   const std::vector<Node> list = c.node.arg_list("indices");
   if (c.node.flag("accumulate").value_or(false)) return c.Refuse("sums at places");
   if (list.size() == 1 && list[0].has_value() && list[0].tensor().dtype == DType::kBool) {
-    const Node input = c.In("values", c.dtype());
+    const Node input = c.Replacing("values");
     if (!c.emit.ok() || ElementCount(input.tensor()) != int64_t{1}) return c.Refuse("several values behind a mask");
     std::vector<int64_t> mask = c.emit.ShapeOf(list[0]);
     mask.resize(values.tensor().shape.size(), 1);
@@ -144,7 +144,7 @@ Node IndexPut(FormulaCall& c) {
   }
   const std::optional<Access> access = ReadAccess(c, values, list);
   if (!access.has_value() || !c.emit.ok()) return c.Refuse("indices that are not there");
-  return Put(c, values, *access, c.In("values", c.dtype()));
+  return Put(c, values, *access, c.Replacing("values"));
 }
 
 // One index tensor along one dim, as a list of indices.
@@ -165,7 +165,7 @@ Node IndexSelect(FormulaCall& c) {
 Node IndexCopy(FormulaCall& c) {
   const std::optional<Access> access = ReadAccess(c, c.Arg("self"), Along(c, "index"));
   if (!access.has_value() || !c.emit.ok()) return c.Refuse("indices that are not there");
-  return Put(c, c.Arg("self"), *access, c.In(c.node.arg("source").has_value() ? "source" : "value", c.dtype()));
+  return Put(c, c.Arg("self"), *access, c.Replacing(c.node.arg("source").has_value() ? "source" : "value"));
 }
 Node Embedding(FormulaCall& c) {
   const std::optional<Access> access = ReadAccess(c, c.Arg("weight"), {c.node.arg("indices")});
@@ -210,7 +210,7 @@ Node Scatter(FormulaCall& c) {
   const std::vector<int64_t> shape = c.ShapeOf("self"), own = c.ShapeOf("index");
   const int64_t total = CountOf(shape), count = CountOf(own);
   const Node rows = ElementPlaces(c, total);
-  Node source = c.In(c.node.arg("src").has_value() ? "src" : "value", c.dtype());
+  Node source = c.Replacing(c.node.arg("src").has_value() ? "src" : "value");
   if (c.node.arg("src").has_value()) source = c.emit.Slice(source, std::vector<int64_t>(own.size(), 0), own);
   source = c.emit.Reshape(Broadcast(c.emit, source, own), std::vector<int64_t>{1, count, 1});
   const Node flat = c.emit.Reshape(c.Arg("self"), std::vector<int64_t>{1, total, 1});
@@ -222,12 +222,12 @@ constexpr FormulaRow kRows[] = {
     {"aten.embedding.default", Embedding, kMoves},
     {"aten.gather.default", Gather, kMoves},
     {"aten.index.Tensor", Index, kMoves},
-    {"aten.index_copy.default", IndexCopy},
-    {"aten.index_fill.int_Scalar", IndexCopy},
-    {"aten.index_put.default", IndexPut},
+    {"aten.index_copy.default", IndexCopy, kReplaces},
+    {"aten.index_fill.int_Scalar", IndexCopy, kReplaces},
+    {"aten.index_put.default", IndexPut, kReplaces},
     {"aten.index_select.default", IndexSelect, kMoves},
-    {"aten.scatter.src", Scatter},
-    {"aten.scatter.value", Scatter},
+    {"aten.scatter.src", Scatter, kReplaces},
+    {"aten.scatter.value", Scatter, kReplaces},
     {"aten.take.default", TakeFlat, kMoves},
 };
 

@@ -34,7 +34,8 @@ class LowerComposite final : public TosaTableRewrite<const FormulaRow*> {
     for (int i = 0; i < node.num_operands(); ++i) {
       const Node operand = node.operand(i);
       if (!operand.is_tensor() || !StaticShape(operand.tensor()).has_value()) return absl::OkStatus();
-      if (qdq_.IsDequantize(operand.op()) && (i > 0 || row.input == kPlain)) return absl::OkStatus();
+      const bool codes = row.input == kReplaces || (row.input == kMoves && i == 0);
+      if (qdq_.IsDequantize(operand.op()) && !codes) return absl::OkStatus();
     }
     if (node.num_operands() == 0) return absl::OkStatus();
     if (node.is_tensor()) return WriteUsed(row, node, node, 0, rw);
@@ -64,13 +65,26 @@ class LowerComposite final : public TosaTableRewrite<const FormulaRow*> {
     Emitter emit(rw, ops_, result);
     TensorMath math(emit);
     FormulaCall call{emit, math, node, result, index, node.operand(0)};
-    if (row.input == kMoves) {
-      const Node arguments[] = {node.operand(0)};
-      const std::optional<Site> site = SiteOf(qdq_, rw, result, arguments);
+    if (row.input != kPlain) {
+      std::vector<Node> arguments = {node.operand(0)};
+      if (row.input == kReplaces) arguments.push_back(ReplacingOf(node));
+      std::optional<Site> site = SiteOf(qdq_, rw, result, arguments);
       if (!site.has_value()) return absl::OkStatus();
+      if (!site->quantised && HasCodes(node)) return absl::OkStatus();
       if (site->quantised) {
-        if (!site->inputs[0].q->per_tensor()) return absl::OkStatus();
+        for (const SiteInput& input : site->inputs)
+          if (input.value.has_value() && (!input.q.has_value() || !input.q->per_tensor())) return absl::OkStatus();
+        // What is replaced and what replaces it in the scale of the result: no other holds both.
+        const std::optional<Affine> to = site->outputs[0].q;
+        if (row.input == kReplaces && site->outputs.size() == 1 && to.has_value()) {
+          for (SiteInput& input : site->inputs)
+            if (input.value.has_value()) input = {InScaleOf(emit, input, *to), to};
+        } else if (row.input == kReplaces) {
+          return absl::OkStatus();
+        }
         call.first = site->inputs[0].value;
+        call.q = &*site->inputs[0].q;
+        if (arguments.size() > 1) call.second = site->inputs[1].value;
         const Node moved = row.write(call);
         if (!emit.ok() || !moved.has_value()) return emit.Finish();
         const Node shaped = emit.Reshape(moved, emit.ShapeOf(result));
@@ -84,6 +98,23 @@ class LowerComposite final : public TosaTableRewrite<const FormulaRow*> {
       if (emit.ok()) emit.Replace(result, done);
     }
     return emit.Finish();
+  }
+
+  // The tensor that replaces elements; no value for a number.
+  static Node ReplacingOf(Node node) {
+    for (const std::string_view name : {"values", "source", "src"})
+      if (const Node given = node.arg(name); given.has_value()) return given;
+    return Node();
+  }
+  bool HasCodes(Node node) const {
+    for (int i = 1; i < node.num_operands(); ++i)
+      if (qdq_.IsDequantize(node.operand(i).op())) return true;
+    return false;
+  }
+  static Node InScaleOf(Emitter& emit, const SiteInput& input, const Affine& to) {
+    if (input.q->SameScale(to)) return input.value;
+    const double factor[] = {input.q->scale() / to.scale()};
+    return emit.RescaleTo(input.value, factor, input.q->zero_point(), to);
   }
 
   std::vector<Op> casts_;
