@@ -257,10 +257,6 @@ absl::StatusOr<Value> OrTrue(RuleContext& rc, Args args) {
   if (args[0].kind == ValueKind::kSymBool) return Value::Bool(rc.OrTrue(args[0].expr));
   return Known(rc, args);
 }
-absl::StatusOr<Value> Decide(RuleContext& rc, Args args) {
-  TARE_ASSIGN_OR_RETURN(const bool yes, Truth(rc, args[0]));
-  return Value::Bool(yes);
-}
 absl::StatusOr<Value> Constant(RuleContext& rc, Args values) {
   RuleArgs args(rc, values);
   const Dim dim = args.Int(0);
@@ -279,7 +275,6 @@ absl::StatusOr<Value> IsStatic(RuleContext& rc, Args args) {
 
 absl::StatusOr<Value> IsNone(RuleContext&, Args args) { return Value::Bool(args[0].is_none()); }
 absl::StatusOr<Value> IsTensor(RuleContext&, Args args) { return Value::Bool(args[0].kind == ValueKind::kTensor); }
-absl::StatusOr<Value> IsListValue(RuleContext&, Args args) { return Value::Bool(IsList(args[0])); }
 absl::StatusOr<Value> IsInt(RuleContext&, Args args) {
   if (args[0].kind == ValueKind::kDType) return Value::Bool(IsInteger(args[0].dtype));
   if (args[0].kind == ValueKind::kTensor) return Value::Bool(IsInteger(args[0].tensor->dtype));
@@ -379,7 +374,6 @@ constexpr RuleFunctionRow kRows[] = {
      OrFalse},
     {"or_true", "or_true(condition) -> bool", "The condition decided; yes where it depends on run-time values.", 1, 1,
      OrTrue},
-    {"decide", "decide(condition) -> bool", "The condition decided now, with a guard.", 1, 1, Decide},
     {"constant", "constant(int) -> int", "The integer as a number, specialised by its hint with a guard.", 1, 1,
      Constant},
     {"is_static", "is_static(int or ints) -> bool", "No symbol occurs.", 1, 1, IsStatic},
@@ -388,7 +382,6 @@ constexpr RuleFunctionRow kRows[] = {
      "The elements of an operand that is a constant, in order; none where they are not known. Needs reads_values.", 1,
      1, Values},
     {"is_tensor", "is_tensor(x) -> bool", "A tensor, not a number.", 1, 1, IsTensor},
-    {"is_list", "is_list(x) -> bool", "A list or tuple.", 1, 1, IsListValue},
     {"is_int", "is_int(x) -> bool", "Of a number, tensor or dtype: an integer, not a bool.", 1, 1, IsInt},
     {"is_float", "is_float(x) -> bool", "Of a number, tensor or dtype: floating, not complex.", 1, 1, IsFloat},
     {"dtype_of", "dtype_of(x) -> dtype", "Of a tensor its dtype; of a number the dtype a tensor made of it has.", 1, 1,

@@ -33,11 +33,6 @@ absl::StatusOr<Value> BodyResults(RuleContext& rc, std::span<const Value> values
   return Value::Tuple(results);
 }
 
-absl::StatusOr<Value> BodyIsSingle(RuleContext& rc, std::span<const Value> values) {
-  TARE_ASSIGN_OR_RETURN(const BodyMetas body, BodyOf(rc, values[0]));
-  return Value::Bool(body.single_tensor_return);
-}
-
 // The operands an op passes to a body fit its inputs: as many, of equal rank and dtype.
 absl::StatusOr<Value> FitsBody(RuleContext& rc, std::span<const Value> values) {
   TARE_ASSIGN_OR_RETURN(const BodyMetas body, BodyOf(rc, values[0]));
@@ -251,7 +246,6 @@ absl::StatusOr<Value> Tuple(RuleContext& rc, std::span<const Value> values) {
 
 constexpr RuleFunctionRow kRows[] = {
     {"body_inputs", "body_inputs(graph) -> list", "What a body takes.", 1, 1, BodyInputs},
-    {"body_is_single", "body_is_single(graph) -> bool", "A body returns one bare tensor.", 1, 1, BodyIsSingle},
     {"body_results", "body_results(graph) -> tuple", "What a body returns.", 1, 1, BodyResults},
     {"call", "call(op, list) -> result", "The result of an op that is an argument itself.", 2, 2, Call},
     {"call_functionalized", "call_functionalized(list) -> tuple",

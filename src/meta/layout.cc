@@ -204,13 +204,6 @@ absl::StatusOr<Value> IsContiguousFunction(RuleContext& rc, std::span<const Valu
   return Value::Bool(IsContiguous(rc, tensor, FormatOf(args.Any(1)).value_or(MemoryFormat::kContiguous)));
 }
 
-absl::StatusOr<Value> IsDenseFunction(RuleContext& rc, std::span<const Value> values) {
-  RuleArgs args(rc, values);
-  const TensorMeta& tensor = args.Tensor(0);
-  TARE_RETURN_IF_ERROR(args.status());
-  return Value::Bool(IsDense(rc, tensor));
-}
-
 // stretched(x, shape): x expanded; numbers and tensors without dims as they are.
 absl::StatusOr<Value> StretchedFunction(RuleContext& rc, std::span<const Value> values) {
   if (values[0].kind != ValueKind::kTensor || values[0].tensor->shape.empty()) return values[0];
@@ -283,7 +276,6 @@ constexpr RuleFunctionRow kRows[] = {
      "x expanded to the shape; numbers and tensors without dims as they are.", 2, 2, StretchedFunction},
     {"is_contiguous", "is_contiguous(x, format) -> bool", "x is contiguous, in the format if one is given.", 1, 2,
      IsContiguousFunction},
-    {"is_dense", "is_dense(x) -> bool", "Some order of the dims makes x contiguous.", 1, 1, IsDenseFunction},
 };
 
 }  // namespace

@@ -44,15 +44,6 @@ ValueOr ReshapeFunction(RuleContext& rc, Values values) {
   return OfTensor(Reshape(rc, self, size));
 }
 
-ValueOr InferSizeFunction(RuleContext& rc, Values values) {
-  RuleArgs args(rc, values);
-  const std::span<const Dim> shape = args.Ints(0);
-  const std::span<const Dim> size = args.Ints(1);
-  TARE_RETURN_IF_ERROR(args.status());
-  TARE_ASSIGN_OR_RETURN(const std::span<const Dim> inferred, InferSize(rc, Numel(rc, shape), size));
-  return Value::Ints(inferred);
-}
-
 // A contiguous copy, or one of every tensor of a list.
 ValueOr Materialise(RuleContext& rc, Values values) {
   const Value& value = values[0];
@@ -266,8 +257,6 @@ constexpr RuleFunctionRow kRows[] = {
      View},
     {"reshape", "reshape(x, size) -> tensor", "view(x, size), or a contiguous copy where no view is possible.", 2, 2,
      ReshapeFunction},
-    {"infer_size", "infer_size(shape, size) -> shape", "size with its -1 replaced so that it holds shape's elements.",
-     2, 2, InferSizeFunction},
     {"materialise", "materialise(x) -> tensor", "A contiguous copy of x, or of every tensor of a list.", 1, 1,
      Materialise},
     {"permute", "permute(x, dims) -> tensor", "Dim i of the result is dim dims[i] of x.", 2, 2, PermuteFunction},
