@@ -24,6 +24,7 @@ absl::StatusOr<Pass> MakeLowerMovement(Context& context, const PassOptions& opti
 absl::StatusOr<Pass> MakeLowerNormalization(Context& context, const PassOptions& options);
 absl::StatusOr<Pass> MakeLowerPad(Context& context, const PassOptions& options);
 absl::StatusOr<Pass> MakeLowerPool(Context& context, const PassOptions& options);
+absl::StatusOr<Pass> MakeLowerPrelu(Context& context, const PassOptions& options);
 absl::StatusOr<Pass> MakeLowerReduce(Context& context, const PassOptions& options);
 absl::StatusOr<Pass> MakeLowerRequantize(Context& context, const PassOptions& options);
 absl::StatusOr<Pass> MakeLowerResize(Context& context, const PassOptions& options);
