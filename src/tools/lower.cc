@@ -235,12 +235,13 @@ int RunLower(const LowerOptions& options) {
 
   RunOptions run;
   run.check_meta = options.check_meta;
-  run.after_pass = [&](const PassStats& stats, const Program& now, const Program*) {
+  const auto print = [&](const PassStats& stats, const Program& now, const Program*) {
     const bool all = options.print_after == "*" && stats.changed;
-    if (!options.json && (all || options.print_after == stats.name))
+    if (all || options.print_after == stats.name)
       Put(absl::StrCat("# after ", stats.name, "\n", PrintProgram(*now.context, now)));
     return absl::OkStatus();
   };
+  if (!options.print_after.empty() && !options.json) run.after_pass = print;
   const absl::StatusOr<LowerResult> result = LowerToTosa(*program, *target, run);
   if (!result.ok()) {
     const ExitCode code = Complain(options.file, result.status());

@@ -75,7 +75,10 @@ absl::StatusOr<LowerResult> LowerToTosa(Program& program, const TosaTarget& targ
   ReturnInputWrites(program);
   TARE_RETURN_IF_ERROR(MoveBoundary(program));
   const Program start = program;
-  absl::StatusOr<LowerResult> result = LowerOnce(program, target, pipeline, options);
+  // Whoever looks on sees the last lowering only.
+  RunOptions unseen = options;
+  unseen.after_pass = nullptr;
+  absl::StatusOr<LowerResult> result = LowerOnce(program, target, pipeline, unseen);
   Stays stays;
   for (int round = 0; round < kMaxRounds && result.ok(); ++round) {
     const auto is_tosa = [&](const Outside& row) { return IsTosa(*program.context, program.main().op(row.node)); };
@@ -88,10 +91,18 @@ absl::StatusOr<LowerResult> LowerToTosa(Program& program, const TosaTarget& targ
     if (!found) break;
     leave.clear();
     for (const auto& [index, row] : stays) leave.push_back(row.node);
-    RunOptions leaving = options;
+    RunOptions leaving = unseen;
     leaving.leave = leave;
     program = start;
     result = LowerOnce(program, target, pipeline, leaving);
+  }
+  if (options.after_pass != nullptr) {
+    std::vector<NodeId> leave;
+    for (const auto& [index, row] : stays) leave.push_back(row.node);
+    RunOptions seen = options;
+    seen.leave = leave;
+    program = start;
+    result = LowerOnce(program, target, pipeline, seen);
   }
   if (!result.ok()) return result;
   for (Outside& row : result->outside) {

@@ -20,6 +20,7 @@ constexpr std::string_view kViews[] = {
     "aten.view.default",
 };
 constexpr int64_t kMaxElements = int64_t{1} << 24;
+constexpr size_t kMaxViews = 1024;  // of one read: they are compared with each other
 
 // What a strided view reads: the tensor that the storage was made for, its dims from the outermost in storage, and
 // the place of each element in storage.
@@ -35,8 +36,9 @@ struct StridedRead {
 //     =>  view(index_select(view(%x, [24]), 0, [0, 1, 8, 9]), [2, 2])
 //
 // Where every element is read in order a permutation and a view are enough. Left is what reads storage that is
-// written to, or of a tensor that is not dense. Runs while views are views: reads are found before any is rewritten.
-class LowerStrides final : public GraphPass {
+// written to, or of a tensor that is not dense. Runs while views are views: what reads through a view is rewritten with
+// it.
+class LowerStrides final : public RewritePass {
  public:
   explicit LowerStrides(const Context& context)
       : select_(context.ops.Find("aten.index_select.default")),
@@ -52,18 +54,29 @@ class LowerStrides final : public GraphPass {
   std::string_view name() const override { return "lower-strides"; }
   std::span<const Op> targets() const override { return targets_; }
 
-  absl::Status Run(Rewriter& rw) const override {
-    if (!(rw.graph_id() == GraphId{0})) return absl::OkStatus();  // bodies have no constants of their own
-    std::vector<StridedRead> reads;
-    for (const NodeId id : rw.graph().nodes()) {
-      const Node node = rw.node(id);
-      if (std::find(targets_.begin(), targets_.end(), node.op()) == targets_.end() || !node.is_tensor()) continue;
-      absl::StatusOr<StridedRead> read = Read(node, rw);
-      if (read.ok()) {
-        reads.push_back(*std::move(read));
-      } else {
-        rw.Refuse(node, read.status());
+  absl::Status Rewrite(Node node, Rewriter& rw) const override {
+    if (!(rw.graph_id() == GraphId{0}) || !node.is_tensor()) return absl::OkStatus();  // bodies have no constants
+    absl::StatusOr<StridedRead> own = Read(node, rw);
+    if (!own.ok()) {
+      rw.Refuse(node, own.status());
+      return absl::OkStatus();
+    }
+    std::vector<StridedRead> reads = {*std::move(own)};
+    // Views of this one, and what they are read as: each is known before any changes.
+    std::vector<Node> views = {node};
+    for (size_t i = 0; i < views.size() && views.size() <= kMaxViews; ++i)
+      for (const Node user : views[i].users()) {
+        const bool strided = std::find(targets_.begin(), targets_.end(), user.op()) != targets_.end();
+        const bool view = std::find(views_.begin(), views_.end(), user.op()) != views_.end();
+        if (!strided && !view) continue;
+        if (view && std::find(views.begin(), views.end(), user) == views.end()) views.push_back(user);
+        if (!strided || !user.is_tensor()) continue;
+        absl::StatusOr<StridedRead> read = Read(user, rw);
+        if (read.ok()) reads.push_back(*std::move(read));
       }
+    if (views.size() > kMaxViews) {
+      rw.Refuse(node, UnimplementedError("tosa_lower_c9", "strides of what has too many views"));
+      return absl::OkStatus();
     }
     for (const StridedRead& read : reads) TARE_RETURN_IF_ERROR(Write(read, rw));
     return absl::OkStatus();
@@ -94,7 +107,9 @@ class LowerStrides final : public GraphPass {
       if (!own_offset.is_static()) return refuse("strides that are values");
       offset = own_offset.value();
     }
-    if (size.size() != strides.size() || offset < 0 || offset >= *total) return refuse("strides that leave the tensor");
+    // What a file states need not be what the arguments say.
+    if (StaticShape(node.tensor()) != size || size.size() != strides.size() || offset < 0 || offset >= *total)
+      return refuse("strides that leave the tensor");
     read.places.assign(static_cast<size_t>(*count), offset);
     for (size_t i = 0; i < read.places.size(); ++i) {
       auto rest = static_cast<int64_t>(i);
@@ -162,7 +177,7 @@ class LowerStrides final : public GraphPass {
 }  // namespace
 
 absl::StatusOr<Pass> MakeLowerStrides(Context& context, const PassOptions& options) {
-  return MakeGraph<LowerStrides>(context, options);
+  return MakeRewrite<LowerStrides>(context, options);
 }
 
 }  // namespace tare
