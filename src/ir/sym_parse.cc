@@ -5,10 +5,12 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "ir/status.h"
 #include "ir/sym.h"
+#include "ir/sym_bits.h"
 #include "ir/sym_functions.h"
 #include "llvm/ADT/SmallVector.h"
 
@@ -26,6 +28,14 @@ absl::StatusOr<ExprId> Built(ExprId id) {
 bool IsNameStart(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
 bool IsNameChar(char c) { return IsNameStart(c) || (c >= '0' && c <= '9'); }
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+// As PyTorch's SymPy functions are named.
+std::optional<BitOperation> BitOperationOf(std::string_view name) {
+  if (name == "BitwiseFn_bitwise_and") return BitOperation::kAnd;
+  if (name == "BitwiseFn_bitwise_or") return BitOperation::kOr;
+  if (name == "BitwiseFn_bitwise_xor") return BitOperation::kXor;
+  return std::nullopt;
+}
 
 class Parser {
  public:
@@ -409,6 +419,15 @@ class Parser {
     if (name == "LShift" || name == "RShift") {
       TARE_RETURN_IF_ERROR(Arity(name, args.size(), 2, 2));
       return Shift(name == "LShift" ? ExprKind::kMul : ExprKind::kFloorDiv, args[0], args[1]);
+    }
+    if (const std::optional<BitOperation> operation = BitOperationOf(name)) {
+      TARE_RETURN_IF_ERROR(Arity(name, args.size(), 2, 2));
+      for (const ExprId arg : args) {
+        if (store_.type(arg) != ExprType::kInt) return Wrong("integer expected");
+      }
+      const ExprId bits = MakeBits(store_, *operation, args[0], args[1]);
+      if (!bits.has_value()) return InvalidError("expr_c2", "expression: ", name, " where neither side is a number");
+      return bits;
     }
     if (name == "FloatPow") {
       TARE_RETURN_IF_ERROR(Arity(name, args.size(), 2, 2));

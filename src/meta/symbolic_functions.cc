@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "ir/status.h"
+#include "ir/sym_bits.h"
 #include "meta/rule_args.h"
 #include "meta/sym_int.h"
 
@@ -82,8 +83,16 @@ bool IsZero(const SymStore& syms, ExprId expr) {
          (kind == ExprKind::kFloatConst && syms.float_value(expr) == 0);
 }
 
-bool IsIntConst(const SymStore& syms, ExprId expr) {
-  return expr.has_value() && syms.kind(expr) == ExprKind::kIntConst;
+// and, or of integers; a bool counts as 0 or 1.
+absl::StatusOr<Value> BitByBit(SymStore& syms, std::string_view name, std::span<const ExprId> operands) {
+  const auto is_number = [&](ExprId x) { return x.has_value() && syms.type(x) != ExprType::kFloat; };
+  if (operands.size() != 2 || !is_number(operands[0]) || !is_number(operands[1])) {
+    return InvalidError("symbolic_c6", name, " takes integers");
+  }
+  const BitOperation operation = name == "and" ? BitOperation::kAnd : BitOperation::kOr;
+  const ExprId bits = MakeBits(syms, operation, ToNumber(syms, operands[0]), ToNumber(syms, operands[1]));
+  if (!bits.has_value()) return UnimplementedError("symbolic_c4", name, " bit by bit of two numbers that are symbols");
+  return ValueOf(syms, bits);
 }
 
 // Where functions of module math have a value: least … most, `least` itself unless it is excluded.
@@ -187,13 +196,7 @@ absl::StatusOr<Value> Symbolic(RuleContext& rc, std::span<const Value> values) {
   for (size_t i = 0; i < count; ++i) {
     if (!bools) operands[i] = ToNumber(syms, operands[i]);
     if (!operands[i].has_value()) return ValueOf(syms, operands[i]);
-    if (bools && count == 2 && IsIntConst(syms, operands[0]) && IsIntConst(syms, operands[1])) {
-      const int64_t a = syms.int_value(operands[0]), b = syms.int_value(operands[1]);
-      return Value::Int(syms.Int(name == "and" ? a & b : a | b));
-    }
-    if (bools && syms.type(operands[i]) != ExprType::kBool) {
-      return UnimplementedError("symbolic_c4", name, " of numbers bit by bit");
-    }
+    if (bools && syms.type(operands[i]) != ExprType::kBool) return BitByBit(syms, name, {operands.data(), count});
     floats = floats || syms.type(operands[i]) == ExprType::kFloat;
   }
   if (floats && RoundsToInt(operation->kind) && syms.type(operands[0]) == ExprType::kInt) {

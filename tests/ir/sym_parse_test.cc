@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <string>
 
+#include "ir/sym_bits.h"
 #include "sym_test_scope.h"
 
 namespace tare {
@@ -33,6 +34,10 @@ TEST_CASE("srepr and Python forms mean the same as infix") {
            {"CeilDiv(Symbol('s0'), Integer(4))", "(s0+3)//4"},
            {"LShift(Symbol('s0'), Integer(3))", "8*s0"},
            {"RShift(Symbol('s0'), Integer(3))", "s0//8"},
+           {"BitwiseFn_bitwise_and(Symbol('s0'), Integer(3))", "s0%4"},
+           {"BitwiseFn_bitwise_and(Integer(6), Symbol('s0'))", "2*(s0//2%4)"},
+           {"BitwiseFn_bitwise_or(Symbol('s0'), Integer(1))", "s0-s0%2+1"},
+           {"BitwiseFn_bitwise_xor(Symbol('s0'), Integer(1))", "s0-2*(s0%2)+1"},
            {"s0 << 3", "8*s0"},
            {"s0 >> u0", "s0//(2**u0)"},
            {"Max(Integer(1), Symbol('u0'), Symbol('u1'))", "max(1,u0,u1)"},
@@ -83,6 +88,31 @@ TEST_CASE("srepr and Python forms mean the same as infix") {
     CAPTURE(std::string(text));
     CHECK_EQ(Canonical(store, text), std::string(want));
   }
+}
+
+TEST_CASE("bits of symbols are those of the numbers they stand for") {
+  SymStore store;
+  TestScope scope(store);
+  const ExprId symbol = *ParseExpr("n0", store, scope);
+  constexpr int64_t kMost = INT64_MAX, kLeast = INT64_MIN;
+  for (const int64_t mask : {int64_t{0}, int64_t{1}, int64_t{6}, int64_t{10}, int64_t{-1}, int64_t{-4}, int64_t{0x55aa},
+                             kMost - 1, kLeast + 1}) {
+    const ExprId number = store.OfDim(store.Int(mask));
+    for (const int64_t value : {int64_t{0}, int64_t{1}, int64_t{5}, int64_t{-1}, int64_t{-6}, int64_t{1} << 40}) {
+      CAPTURE(mask);
+      CAPTURE(value);
+      const auto at = [&](BitOperation operation) {
+        return store.Evaluate(MakeBits(store, operation, symbol, number), {{symbol, value}});
+      };
+      const auto holds = [](std::optional<int64_t> got, int64_t want) { return !got.has_value() || *got == want; };
+      CHECK(holds(at(BitOperation::kAnd), value & mask));
+      CHECK(holds(at(BitOperation::kOr), value | mask));
+      CHECK(holds(at(BitOperation::kXor), value ^ mask));
+      if (mask > -8 && mask < 0x10000) CHECK(at(BitOperation::kXor).has_value());
+    }
+  }
+  CHECK(!MakeBits(store, BitOperation::kAnd, symbol, *ParseExpr("s0", store, scope)).has_value());
+  CHECK(!MakeBits(store, BitOperation::kAnd, symbol, store.OfDim(store.Int(kMost))).has_value());
 }
 
 TEST_CASE("what is no expression is refused with its check") {
