@@ -50,7 +50,8 @@ absl::StatusOr<Picked> Pick(RuleContext& rc, const TensorMeta& self, std::span<c
       if (index->shape.empty()) return InvalidError("index_c3", "mask ", i, " has no dims");
       picked.has_mask = true;
       std::span<Dim> count = rc.NewDims(1);
-      count[0] = MintCount(rc, minted++, Numel(rc, index->shape));
+      const Dim most = Numel(rc, index->shape);
+      count[0] = rc.KnownEqual(most, kZero) ? kZero : MintCount(rc, minted++, most);
       for (size_t k = 0; k < index->shape.size(); ++k) {
         if (per_dim.size() >= rank) return InvalidError("index_c4", "mask ", i, " reaches beyond the tensor's dims");
         TARE_REQUIRE_EQUAL(rc, index->shape[k], self.shape[per_dim.size()],
