@@ -97,6 +97,8 @@ class LowerElementwise final : public TosaTableRewrite<ElementwiseLowering> {
       if (arguments.size() < 2) return absl::OkStatus();
     } else if (op != ops_.abs) {
       number = node.number("other");
+      if (const std::optional<bool> flag = node.flag("other"); !number.has_value() && flag.has_value())
+        number = *flag ? 1 : 0;
       if (!number.has_value()) arguments.push_back(node.arg("other"));
     }
     for (const Node argument : arguments)
