@@ -67,7 +67,10 @@ Node Mul(FormulaCall& c) {
 }
 
 Node Inverse(TensorMath& m, Node x) { return m.Unary("RECIPROCAL", x); }
-Node Div(FormulaCall& c) { return c.m.Mul(c.In("self"), Inverse(c.m, c.In("other"))); }
+Node Div(FormulaCall& c) {
+  const Node a = c.In("self"), b = c.In("other");
+  return c.m.Mul(a, Inverse(c.m, b));
+}
 
 Node Negative(TensorMath& m, Node x) { return m.Unary("NEGATE", x); }
 
@@ -179,20 +182,21 @@ Node MaskedFill(FormulaCall& c) {
 }
 
 Node AddCMul(FormulaCall& c) {
-  const Node product = c.m.Mul(c.In("tensor1"), c.In("tensor2"));
-  return c.m.Add(c.In("self"), c.m.Mul(product, c.node.number("value").value_or(1)));
+  const Node x = c.In("self"), a = c.In("tensor1"), b = c.In("tensor2");
+  return c.m.Add(x, c.m.Mul(c.m.Mul(a, b), c.node.number("value").value_or(1)));
 }
 Node AddCDiv(FormulaCall& c) {
-  const Node quotient = c.m.Mul(c.In("tensor1"), Inverse(c.m, c.In("tensor2")));
-  return c.m.Add(c.In("self"), c.m.Mul(quotient, c.node.number("value").value_or(1)));
+  const Node x = c.In("self"), a = c.In("tensor1"), b = c.In("tensor2");
+  return c.m.Add(x, c.m.Mul(c.m.Mul(a, Inverse(c.m, b)), c.node.number("value").value_or(1)));
 }
 Node Lerp(FormulaCall& c) {
-  const Node start = c.In("self");
-  return c.m.Add(start, c.m.Mul(c.In("weight"), c.m.Sub(c.In("end"), start)));
+  const Node start = c.In("self"), end = c.In("end"), weight = c.In("weight");
+  return c.m.Add(start, c.m.Mul(weight, c.m.Sub(end, start)));
 }
 Node Hypot(FormulaCall& c) {
   const Node a = c.In("self"), b = c.In("other");
-  return c.m.Sqrt(c.m.Add(c.m.Mul(a, a), c.m.Mul(b, b)));
+  const Node a_square = c.m.Mul(a, a), b_square = c.m.Mul(b, b);
+  return c.m.Sqrt(c.m.Add(a_square, b_square));
 }
 // max + log(1 + base^-|a - b|) / log(base)
 Node LogAdd(FormulaCall& c, double log_base) {
@@ -201,19 +205,23 @@ Node LogAdd(FormulaCall& c, double log_base) {
   const Node rest = c.m.Mul(c.m.Unary("LOG", c.m.Add(c.m.Unary("EXP", distance), 1)), 1 / log_base);
   return c.m.Add(c.m.Binary("MAXIMUM", a, b), rest);
 }
-// 0 where x is 0, whatever y
+// 0 where x is 0, whatever number y is
 Node XLogY(FormulaCall& c) {
-  const Node x = c.In("self");
-  return c.m.Select(c.m.Equal(x, 0), c.m.Number(x, 0), c.m.Mul(x, c.m.Unary("LOG", c.In("other"))));
+  const Node x = c.In("self"), y = c.In("other");
+  const Node none = c.m.Equal(x, 0), number = c.m.Binary("EQUAL", y, y), zero = c.m.Number(x, 0);
+  const Node product = c.m.Mul(x, c.m.Unary("LOG", y));
+  return c.m.Select(c.m.Binary("LOGICAL_AND", none, number), zero, product);
 }
 Node CopySign(FormulaCall& c) {
   const Node size = c.m.Unary("ABS", c.In("self")), sign = c.In("other");
-  return c.m.Select(c.m.Less(sign, 0), Negative(c.m, size), size);
+  // 0 has a sign too, which its reciprocal shows.
+  const Node below = c.m.Less(sign, 0), beyond = c.m.Less(Inverse(c.m, sign), 0), opposite = Negative(c.m, size);
+  return c.m.Select(c.m.Binary("LOGICAL_OR", below, beyond), opposite, size);
 }
 Node Heaviside(FormulaCall& c) {
-  const Node x = c.In("self");
-  const Node step = c.m.Select(c.m.Greater(x, 0), c.m.Number(x, 1), c.m.Number(x, 0));
-  return c.m.Select(c.m.Equal(x, 0), c.In("values"), step);
+  const Node x = c.In("self"), values = c.In("values");
+  const Node step = AsNumber(c.m, c.m.Greater(x, 0), x), none = c.m.Equal(x, 0);
+  return c.m.Select(none, values, step);
 }
 Node IsClose(FormulaCall& c) {
   const Node a = c.node.arg("self"), b = c.node.arg("other");
@@ -224,12 +232,14 @@ Node IsClose(FormulaCall& c) {
   const Node near = c.m.Binary("GREATER_EQUAL", limit, c.m.Unary("ABS", c.m.Sub(a, b)));
   // Infinities are close to themselves alone.
   const Node finite = c.m.Less(c.m.Unary("ABS", b), INFINITY);
-  return c.m.Binary("LOGICAL_OR", c.m.Binary("EQUAL", a, b), c.m.Binary("LOGICAL_AND", near, finite));
+  const Node same = c.m.Binary("EQUAL", a, b), both = c.m.Binary("LOGICAL_AND", near, finite);
+  return c.m.Binary("LOGICAL_OR", same, both);
 }
 
 template <bool kAnd>
 Node Logical(FormulaCall& c) {
-  return c.m.Binary(kAnd ? "LOGICAL_AND" : "LOGICAL_OR", c.In("self", DType::kBool), c.In("other", DType::kBool));
+  const Node a = c.In("self", DType::kBool), b = c.In("other", DType::kBool);
+  return c.m.Binary(kAnd ? "LOGICAL_AND" : "LOGICAL_OR", a, b);
 }
 Node LogicalXor(FormulaCall& c) {
   const Node a = c.In("self", DType::kBool), b = c.In("other", DType::kBool);
@@ -238,7 +248,8 @@ Node LogicalXor(FormulaCall& c) {
 
 Node Shift(FormulaCall& c, std::string_view tosa_op) {
   if (!IsInteger(c.dtype())) return c.Refuse("a shift of floats");
-  return c.m.Binary(tosa_op, c.In("self"), c.In("other"));
+  const Node a = c.In("self"), b = c.In("other");
+  return c.m.Binary(tosa_op, a, b);
 }
 Node ShiftLeft(FormulaCall& c) { return Shift(c, "LOGICAL_LEFT_SHIFT"); }
 Node ShiftRight(FormulaCall& c) { return Shift(c, "ARITHMETIC_RIGHT_SHIFT"); }
@@ -251,14 +262,18 @@ Node Reduced(FormulaCall& c, Node loss) {
   for (size_t i = 0; i < loss.tensor().shape.size(); ++i) axes.push_back(static_cast<int64_t>(i));
   return how == 1 ? c.m.Mean(loss, axes) : c.m.Reduce("REDUCE_SUM", loss, axes);
 }
+Node Distance(FormulaCall& c) {
+  const Node x = c.In("self"), target = c.In("target");
+  return c.m.Sub(x, target);
+}
 Node SquaredLoss(FormulaCall& c) {
-  const Node distance = c.m.Sub(c.In("self"), c.In("target"));
+  const Node distance = Distance(c);
   return Reduced(c, c.m.Mul(distance, distance));
 }
-Node AbsoluteLoss(FormulaCall& c) { return Reduced(c, c.m.Unary("ABS", c.m.Sub(c.In("self"), c.In("target")))); }
+Node AbsoluteLoss(FormulaCall& c) { return Reduced(c, c.m.Unary("ABS", Distance(c))); }
 // Squares up to `at`, lines beyond, which meet there.
 Node BentLoss(FormulaCall& c, double at, double scale) {
-  const Node size = c.m.Unary("ABS", c.m.Sub(c.In("self"), c.In("target")));
+  const Node size = c.m.Unary("ABS", Distance(c));
   const Node square = c.m.Mul(c.m.Mul(size, size), 0.5), line = c.m.Mul(c.m.Add(size, -0.5 * at), at);
   return Reduced(c, c.m.Mul(c.m.Select(c.m.Less(size, at), square, line), scale));
 }

@@ -19,6 +19,12 @@ Node Polynomial(TensorMath& m, Node x, std::span<const double> coefficients) {
 Node Choose(TensorMath& m, Node condition, Node a, double b) { return m.Select(condition, a, m.Number(a, b)); }
 
 // Of |x| up to 1/2 a series, above by asin(x) = pi/2 - 2 asin(sqrt((1 - x) / 2)).
+// `value`, which belongs to |x|, with the sign of x.
+Node Odd(TensorMath& m, Node x, Node value) {
+  const Node below = m.Less(x, 0), opposite = m.Mul(value, -1);
+  return m.Select(below, opposite, value);
+}
+
 // Coefficients: Cephes library, single precision asinf.
 Node Asin(TensorMath& m, Node x) {
   static constexpr double kSeries[] = {4.2163199048e-2, 2.4181311049e-2, 4.5470025998e-2, 7.4953002686e-2,
@@ -28,7 +34,7 @@ Node Asin(TensorMath& m, Node x) {
   const Node z = m.Select(far, half, m.Mul(x, x)), root = m.Select(far, m.Sqrt(half), size);
   const Node series = m.Add(m.Mul(m.Mul(Polynomial(m, z, kSeries), z), root), root);
   const Node value = m.Select(far, m.Add(m.Mul(series, -2), kPi / 2), series);
-  return m.Select(m.Less(x, 0), m.Mul(value, -1), value);
+  return Odd(m, x, value);
 }
 
 // Arguments above tan(pi/8) and tan(3 pi/8) are turned by pi/4 and pi/2. Coefficients: Cephes, atanf.
@@ -36,33 +42,39 @@ Node Atan(TensorMath& m, Node x) {
   static constexpr double kSeries[] = {8.05374449538e-2, -1.38776856032e-1, 1.99777106478e-1, -3.33329491539e-1};
   const Node size = m.Unary("ABS", x), far = m.Greater(size, 2.414213562373095),
              middle = m.Greater(size, 0.4142135623730950);
-  const Node turned = m.Mul(m.Add(size, -1), m.Unary("RECIPROCAL", m.Add(size, 1)));
+  const Node less = m.Add(size, -1), turned = m.Mul(less, m.Unary("RECIPROCAL", m.Add(size, 1)));
   const Node inverse = m.Mul(m.Unary("RECIPROCAL", size), -1);
   const Node t = m.Select(far, inverse, m.Select(middle, turned, size));
-  const Node turn = m.Select(far, m.Number(t, kPi / 2), Choose(m, middle, m.Number(t, kPi / 4), 0));
+  const Node right = m.Number(t, kPi / 2), less_far = Choose(m, middle, m.Number(t, kPi / 4), 0);
+  const Node turn = m.Select(far, right, less_far);
   const Node z = m.Mul(t, t);
   const Node value = m.Add(turn, m.Add(m.Mul(m.Mul(Polynomial(m, z, kSeries), z), t), t));
-  return m.Select(m.Less(x, 0), m.Mul(value, -1), value);
+  return Odd(m, x, value);
 }
 
 Node Log(TensorMath& m, Node x) { return m.Unary("LOG", x); }
 Node Exp(TensorMath& m, Node x) { return m.Unary("EXP", x); }
 Node Inverse(TensorMath& m, Node x) { return m.Unary("RECIPROCAL", x); }
 
-Node Acosh(TensorMath& m, Node x) { return Log(m, m.Add(x, m.Mul(m.Sqrt(m.Add(x, -1)), m.Sqrt(m.Add(x, 1))))); }
+Node Acosh(TensorMath& m, Node x) {
+  const Node less = m.Sqrt(m.Add(x, -1)), more = m.Sqrt(m.Add(x, 1));
+  return Log(m, m.Add(x, m.Mul(less, more)));
+}
 
 Node Asinh(TensorMath& m, Node x) {
   const Node size = m.Unary("ABS", x), value = Log(m, m.Add(size, m.Sqrt(m.Add(m.Mul(x, x), 1))));
-  return m.Select(m.Less(x, 0), m.Mul(value, -1), value);
+  return Odd(m, x, value);
 }
 
 Node Atanh(TensorMath& m, Node x) {
-  return m.Mul(Log(m, m.Mul(m.Add(x, 1), Inverse(m, m.Sub(m.Number(x, 1), x)))), 0.5);
+  const Node more = m.Add(x, 1), less = m.Sub(m.Number(x, 1), x);
+  return m.Mul(Log(m, m.Mul(more, Inverse(m, less))), 0.5);
 }
 
 // (exp(x) + sign * exp(-x)) / 2
 Node Hyperbolic(TensorMath& m, Node x, double sign) {
-  return m.Mul(m.Add(Exp(m, x), m.Mul(Exp(m, m.Mul(x, -1)), sign)), 0.5);
+  const Node growing = Exp(m, x), falling = m.Mul(Exp(m, m.Mul(x, -1)), sign);
+  return m.Mul(m.Add(growing, falling), 0.5);
 }
 
 // Giles, "Approximating the erfinv function" (2010), single precision.
@@ -71,11 +83,12 @@ Node Erfinv(TensorMath& m, Node x) {
                                        -0.00125372503, -0.00417768164, 0.246640727,    1.50140941};
   static constexpr double kTail[] = {-0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844, 0.00573950773,
                                      -0.0076224613,   0.00943887047,  1.00167406,    2.83297682};
-  const Node product = m.Mul(m.Sub(m.Number(x, 1), x), m.Add(x, 1));
-  const Node w = m.Mul(Log(m, product), -1);
+  const Node less = m.Sub(m.Number(x, 1), x), more = m.Add(x, 1);
+  const Node w = m.Mul(Log(m, m.Mul(less, more)), -1);
   const Node centre = Polynomial(m, m.Add(w, -2.5), kCentre), tail = Polynomial(m, m.Add(m.Sqrt(w), -3), kTail);
   const Node value = m.Mul(m.Select(m.Less(w, 5), centre, tail), x);
-  return m.Select(m.Equal(m.Unary("ABS", x), 1), m.Mul(x, INFINITY), value);
+  const Node end = m.Equal(m.Unary("ABS", x), 1), infinite = m.Mul(x, INFINITY);
+  return m.Select(end, infinite, value);
 }
 
 Node Sign(TensorMath& m, Node x) {
@@ -87,7 +100,7 @@ Node Sign(TensorMath& m, Node x) {
 Node Round(TensorMath& m, Node x) {
   const Node up = m.Unary("FLOOR", m.Add(x, 0.5)), even = m.Mul(m.Unary("FLOOR", m.Mul(up, 0.5)), 2);
   const Node tie = m.Equal(m.Sub(up, x), 0.5), odd = m.Not(m.Binary("EQUAL", up, even));
-  const Node near = m.Select(m.Binary("LOGICAL_AND", tie, odd), m.Add(up, -1), up);
+  const Node down = m.Add(up, -1), near = m.Select(m.Binary("LOGICAL_AND", tie, odd), down, up);
   // From 2^23 on there are no fractions, and adding a half may round.
   return m.Select(m.Less(m.Unary("ABS", x), 8388608.0), near, x);
 }
@@ -103,7 +116,8 @@ Node Logit(FormulaCall& c) {
 Node Celu(FormulaCall& c) {
   const double alpha = c.node.number("alpha").value_or(1);
   const Node x = c.In("self"), below = c.m.Clamp(x, -INFINITY, 0);
-  return c.m.Add(c.m.Clamp(x, 0, INFINITY), c.m.Mul(c.m.Add(Exp(c.m, c.m.Mul(below, 1 / alpha)), -1), alpha));
+  const Node above = c.m.Clamp(x, 0, INFINITY);
+  return c.m.Add(above, c.m.Mul(c.m.Add(Exp(c.m, c.m.Mul(below, 1 / alpha)), -1), alpha));
 }
 
 Node IsNan(TensorMath& m, Node x) { return m.Not(m.Binary("EQUAL", x, x)); }
@@ -118,16 +132,21 @@ Node NanToNum(FormulaCall& c) {
   const double largest = static_cast<double>(3.4028234663852886e38f);
   TensorMath& m = c.m;
   Node x = c.In("self");
-  x = m.Select(IsNan(m, x), m.Number(x, c.node.number("nan").value_or(0)), x);
-  x = m.Select(m.Equal(x, INFINITY), m.Number(x, c.node.number("posinf").value_or(largest)), x);
-  return m.Select(m.Equal(x, -INFINITY), m.Number(x, c.node.number("neginf").value_or(-largest)), x);
+  const auto replaced = [&](Node where, double number) {
+    const Node value = m.Number(x, number);
+    return m.Select(where, value, x);
+  };
+  x = replaced(IsNan(m, x), c.node.number("nan").value_or(0));
+  x = replaced(m.Equal(x, INFINITY), c.node.number("posinf").value_or(largest));
+  return replaced(m.Equal(x, -INFINITY), c.node.number("neginf").value_or(-largest));
 }
 
 // -log(1 + exp(-x)) without overflow
 Node LogSigmoid(FormulaCall& c) {
   const Node x = c.In("self");
   const Node decay = Exp(c.m, c.m.Mul(c.m.Unary("ABS", x), -1));
-  return c.m.Sub(c.m.Clamp(x, -INFINITY, 0), Log(c.m, c.m.Add(decay, 1)));
+  const Node below = c.m.Clamp(x, -INFINITY, 0), rest = Log(c.m, c.m.Add(decay, 1));
+  return c.m.Sub(below, rest);
 }
 
 Node HardShrink(FormulaCall& c) {
@@ -154,7 +173,9 @@ Node RoundDecimals(FormulaCall& c) {
 // sin(pi x) / (pi x)
 Node Sinc(FormulaCall& c) {
   const Node x = c.In("self"), angle = c.m.Mul(x, kPi);
-  return c.m.Select(c.m.Equal(x, 0), c.m.Number(x, 1), c.m.Mul(c.m.Unary("SIN", angle), Inverse(c.m, angle)));
+  const Node none = c.m.Equal(x, 0), one = c.m.Number(x, 1), sine = c.m.Unary("SIN", angle);
+  const Node quotient = c.m.Mul(sine, Inverse(c.m, angle));
+  return c.m.Select(none, one, quotient);
 }
 
 Node BitwiseNot(FormulaCall& c) {
@@ -249,7 +270,8 @@ constexpr FormulaRow kRows[] = {
     {"aten.tan.default",
      [](FormulaCall& c) {
        const Node x = c.In("self");
-       return c.m.Mul(c.m.Unary("SIN", x), Inverse(c.m, c.m.Unary("COS", x)));
+       const Node sine = c.m.Unary("SIN", x), cosine = c.m.Unary("COS", x);
+       return c.m.Mul(sine, Inverse(c.m, cosine));
      }},
     {"aten.tanh.default", [](FormulaCall& c) { return c.m.Unary("TANH", c.In("self")); }},
     {"aten.threshold.default", Threshold},

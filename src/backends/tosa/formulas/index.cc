@@ -140,7 +140,8 @@ Node IndexPut(FormulaCall& c) {
     if (!c.emit.ok() || ElementCount(input.tensor()) != int64_t{1}) return c.Refuse("several values behind a mask");
     std::vector<int64_t> mask = c.emit.ShapeOf(list[0]);
     mask.resize(values.tensor().shape.size(), 1);
-    return c.m.Select(c.emit.Reshape(list[0], mask), c.emit.Reshape(input, std::vector<int64_t>()), values);
+    const Node where = c.emit.Reshape(list[0], mask), number = c.emit.Reshape(input, std::vector<int64_t>());
+    return c.m.Select(where, number, values);
   }
   const std::optional<Access> access = ReadAccess(c, values, list);
   if (!access.has_value() || !c.emit.ok()) return c.Refuse("indices that are not there");

@@ -18,9 +18,11 @@ Node Gelu(TensorMath& m, Node x, Node node) {
   if (form.kind == AttrKind::kString && form.text() == "tanh") {
     const Node cube = m.Mul(m.Mul(x, x), x);
     const Node inner = m.Mul(m.Add(x, m.Mul(cube, 0.044715)), 0.7978845608028654);
-    return m.Mul(m.Mul(x, 0.5), m.Add(m.Unary("TANH", inner), 1.0));
+    const Node half = m.Mul(x, 0.5);
+    return m.Mul(half, m.Add(m.Unary("TANH", inner), 1.0));
   }
-  return m.Mul(m.Mul(x, 0.5), m.Add(m.Unary("ERF", m.Mul(x, 0.7071067811865476)), 1.0));
+  const Node half = m.Mul(x, 0.5);
+  return m.Mul(half, m.Add(m.Unary("ERF", m.Mul(x, 0.7071067811865476)), 1.0));
 }
 
 Node HardSigmoid(TensorMath& m, Node x) { return m.Mul(m.Clamp(m.Add(x, 3.0), 0.0, 6.0), 1.0 / 6.0); }
@@ -34,14 +36,16 @@ Node Elu(TensorMath& m, Node x, Node node) {
   const double alpha = node.number("alpha").value_or(1.0), scale = node.number("scale").value_or(1.0),
                input = node.number("input_scale").value_or(1.0);
   const Node below = m.Mul(m.Add(m.Unary("EXP", m.Mul(m.Clamp(x, -INFINITY, 0.0), input)), -1.0), alpha * scale);
-  return m.Select(m.Binary("GREATER", x, m.Number(x, 0.0)), m.Mul(x, scale), below);
+  const Node positive = m.Greater(x, 0.0), above = m.Mul(x, scale);
+  return m.Select(positive, above, below);
 }
 
 // log(1 + exp(b*x)) / b without overflow: max(x, 0) + log(1 + exp(-|b*x|)) / b
 Node Softplus(TensorMath& m, Node x, Node node) {
   const double beta = node.number("beta").value_or(1.0);
   const Node decay = m.Unary("EXP", m.Mul(m.Unary("ABS", m.Mul(x, beta)), -1.0));
-  return m.Add(m.Clamp(x, 0.0, INFINITY), m.Mul(m.Unary("LOG", m.Add(decay, 1.0)), 1.0 / beta));
+  const Node above = m.Clamp(x, 0.0, INFINITY);
+  return m.Add(above, m.Mul(m.Unary("LOG", m.Add(decay, 1.0)), 1.0 / beta));
 }
 
 Node Power(TensorMath& m, Node x, Node node) {
@@ -68,7 +72,8 @@ Node Softsign(TensorMath& m, Node x) { return m.Mul(x, m.Unary("RECIPROCAL", m.A
 // x * tanh(log(1 + exp(x)))
 Node Mish(TensorMath& m, Node x) {
   const Node decay = m.Unary("EXP", m.Mul(m.Unary("ABS", x), -1.0));
-  return m.Mul(x, m.Unary("TANH", m.Add(m.Clamp(x, 0.0, INFINITY), m.Unary("LOG", m.Add(decay, 1.0)))));
+  const Node above = m.Clamp(x, 0.0, INFINITY), rest = m.Unary("LOG", m.Add(decay, 1.0));
+  return m.Mul(x, m.Unary("TANH", m.Add(above, rest)));
 }
 
 // alpha * (exp(x) - 1) below 0, x above, times scale

@@ -95,9 +95,11 @@ class LowerGather final : public TosaRewrite {
     for (size_t i = 0; i < picked.size() && in_order; ++i) in_order = picked[i] == static_cast<int64_t>(i);
     Emitter emit(rw, ops_, node);
     Node found = values;
-    if (!in_order)
-      found = Gather(emit, emit.Reshape(values, std::vector<int64_t>{1, *total, 1}),
-                     emit.Integers("indices", DType::kI32, std::vector<int64_t>{1, *count}, picked));
+    if (!in_order) {
+      const Node flat = emit.Reshape(values, std::vector<int64_t>{1, *total, 1});
+      const Node places = emit.Integers("indices", DType::kI32, std::vector<int64_t>{1, *count}, picked);
+      found = Gather(emit, flat, places);
+    }
     if (emit.ok()) emit.Replace(node, emit.Reshape(found, *result));
     return emit.Finish();
   }
@@ -169,8 +171,9 @@ class LowerGather final : public TosaRewrite {
     if (!std::equal(shape.begin(), shape.end() - 1, index_shape.begin())) return Node();
     int64_t batch = 1;
     for (size_t i = 0; i + 1 < shape.size(); ++i) batch *= shape[i];
-    return Gather(emit, emit.Reshape(values, std::vector<int64_t>{batch, shape.back(), 1}),
-                  emit.Reshape(indices, std::vector<int64_t>{batch, index_shape.back()}));
+    const Node rows = emit.Reshape(values, std::vector<int64_t>{batch, shape.back(), 1});
+    const Node places = emit.Reshape(indices, std::vector<int64_t>{batch, index_shape.back()});
+    return Gather(emit, rows, places);
   }
 
   Node Gather(Emitter& emit, Node values, Node indices) const {

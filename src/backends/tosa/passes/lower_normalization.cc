@@ -55,7 +55,8 @@ Node Variance(Emitter& emit, TensorMath& m, Node x, Node node) {
 // (x - mean) / sqrt(variance + eps)
 Node Normalize(TensorMath& m, Node x, std::span<const int64_t> axes, double eps) {
   const Node mean = m.Mean(x, axes), variance = m.Variance(x, mean, axes, 0.0);
-  return m.Mul(m.Sub(x, mean), m.Unary("RSQRT", m.Add(variance, eps)));
+  const Node distance = m.Sub(x, mean), scale = m.Unary("RSQRT", m.Add(variance, eps));
+  return m.Mul(distance, scale);
 }
 
 Node LayerNorm(Emitter&, TensorMath& m, Node x, Node node) {
@@ -121,7 +122,8 @@ Node BatchNorm(Emitter& emit, TensorMath& m, Node x, Node node) {
 
 Node PRelu(Emitter& emit, TensorMath& m, Node x, Node node) {
   const Node weight = AlongChannels(emit, node.arg("weight"), RankOf(x));
-  return m.Select(m.Binary("GREATER", x, m.Number(x, 0.0)), x, m.Mul(x, weight));
+  const Node above = m.Greater(x, 0.0), below = m.Mul(x, weight);
+  return m.Select(above, x, below);
 }
 
 struct NormRow {
