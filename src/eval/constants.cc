@@ -46,6 +46,7 @@ absl::StatusOr<Tensor> ConstantTensor(const Context& context, const Constant& co
   if (last >= static_cast<int64_t>(bytes.size()) / element_bytes) return bad("reaches beyond its data");
   CopyStrided(bytes, meta.tensor.offset.value(), strides, tensor.mutable_bytes(), 0, ContiguousStrides(shape), shape,
               element_bytes);
+  ForgetPages(constant.payload);
   if (tensor.dtype() == DType::kBool) {
     for (std::byte& b : tensor.mutable_bytes()) b = std::byte{b != std::byte{0}};
   }

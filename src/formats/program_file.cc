@@ -32,10 +32,13 @@ absl::Status AsFileError(const absl::Status& status) {
   return absl::PermissionDeniedError(status.message());
 }
 
-absl::Status WriteText(std::string_view text, const std::string& path) {
+absl::Status WriteNewFile(std::span<const std::string_view> pieces, const std::string& path) {
   File file(std::fopen(path.c_str(), "wbx"));
   if (file == nullptr) return SystemError(errno, "cannot create the file");
-  if (std::fwrite(text.data(), 1, text.size(), file.get()) != text.size()) return SystemError(errno, "cannot write");
+  for (const std::string_view piece : pieces) {
+    if (std::fwrite(piece.data(), 1, piece.size(), file.get()) != piece.size())
+      return SystemError(errno, "cannot write");
+  }
   return std::fclose(file.release()) == 0 ? absl::OkStatus() : SystemError(errno, "cannot write");
 }
 
@@ -75,10 +78,12 @@ absl::Status WriteProgramFile(const Program& program, std::string_view path) {
   return WriteTextFile(PrintProgram(*program.context, program), path);
 }
 
-absl::Status WriteTextFile(std::string_view text, std::string_view path) {
+absl::Status WriteTextFile(std::string_view text, std::string_view path) { return WritePieces({&text, 1}, path); }
+
+absl::Status WritePieces(std::span<const std::string_view> pieces, std::string_view path) {
   const std::string name(path);
   const std::string temporary = absl::StrCat(name, ".", getpid(), ".part");
-  absl::Status status = WriteText(text, temporary);
+  absl::Status status = WriteNewFile(pieces, temporary);
   if (status.ok() && std::rename(temporary.c_str(), name.c_str()) != 0) {
     status = SystemError(errno, "cannot rename the finished file");
   }

@@ -1,5 +1,10 @@
 #include "ir/program.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+
 #include "ir/context.h"
 
 namespace tare {
@@ -19,7 +24,32 @@ std::optional<DType> AutocastSaid(std::span<const NamedAttr> attrs) {
   return DType::kBF16;  // the default on CPUs
 }
 
+constexpr size_t kLeastForgottenBytes = 1 << 16;
+
 }  // namespace
+
+void ForgetPages(const Payload& payload) {
+  if (!payload.mapped || payload.bytes.size() < kLeastForgottenBytes) return;
+  const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const size_t address = reinterpret_cast<size_t>(payload.bytes.data());
+  const size_t skipped = (page - address % page) % page;  // pages that others share stay
+  const size_t whole = (payload.bytes.size() - skipped) / page * page;
+  if (payload.bytes.size() > skipped && whole > 0)
+    madvise(const_cast<std::byte*>(payload.bytes.data() + skipped), whole, MADV_DONTNEED);
+}
+
+void ForgetPages(std::span<const Constant> constants) {
+  absl::flat_hash_map<const void*, Payload> files;  // by owner
+  for (const Constant& constant : constants) {
+    const Payload& part = constant.payload;
+    if (!part.mapped || part.bytes.empty()) continue;
+    Payload& all = files.try_emplace(part.owner.get(), part).first->second;
+    const std::byte* begin = std::min(all.bytes.data(), part.bytes.data());
+    const std::byte* end = std::max(all.bytes.data() + all.bytes.size(), part.bytes.data() + part.bytes.size());
+    all.bytes = {begin, end};
+  }
+  for (const auto& [owner, all] : files) ForgetPages(all);
+}
 
 bool Program::IsFunctional() const {
   for (const ProgramGraph& body : graphs) {

@@ -27,6 +27,7 @@ struct Payload {
   std::shared_ptr<const void> owner;
   std::span<const std::byte> bytes;  // the whole storage
   bool missing = false;              // a weight-less export: no bytes although elements are there
+  bool mapped = false;               // `bytes` lie in a file that is mapped for reading
 };
 
 // A parameter, buffer, lifted constant or a constant made by a pass. Constants that share a
@@ -39,6 +40,12 @@ struct Constant {
   bool is_parameter = false;
   std::string opaque_class;  // custom objects: bytes are opaque
 };
+
+// Lets go of the memory that reading a mapped payload has filled; what is read again comes from the system's cache.
+// For large constants that were copied. Other payloads and small ones stay as they are. Cost: one call of the system.
+void ForgetPages(const Payload& payload);
+// All of what lies between mapped constants of one file, which are small one by one.
+void ForgetPages(std::span<const Constant> constants);
 
 enum class InputKind : uint8_t { kUser, kParameter, kBuffer, kTensorConstant, kCustomObject, kToken, kConstantInput };
 struct InputSpec {

@@ -9,6 +9,10 @@
 #include <iostream>
 #include <thread>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
@@ -244,10 +248,19 @@ int Run(int argc, char** argv) {
   return std::fflush(stdout) == 0 ? exit_code : static_cast<int>(kExitBadInput);
 }
 
+// Memory of weights goes back to the system as soon as it is free: glibc would keep ever larger pieces.
+void ReturnLargeMemory() {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_THRESHOLD, 1 << 17);
+  mallopt(M_TRIM_THRESHOLD, 1 << 17);
+#endif
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   std::signal(SIGABRT, ExitAsBug);
+  ReturnLargeMemory();
   try {
     return Run(argc, argv);
   } catch (const std::exception& error) {  // memory that ran out, in a library that throws

@@ -156,7 +156,9 @@ std::optional<std::vector<std::byte>> DenseBytes(const Context& context, const C
   if (t->offset.value() < 0 || last >= static_cast<int64_t>(bytes.size()) / element) return std::nullopt;
   if (contiguous) {
     const auto from = bytes.begin() + t->offset.value() * element;
-    return std::vector<std::byte>(from, from + *count * element);
+    dense.assign(from, from + *count * element);
+    ForgetPages(constant.payload);
+    return dense;
   }
   dense.resize(static_cast<size_t>(*count * element));
   std::vector<int64_t> index(rank, 0);
@@ -170,6 +172,7 @@ std::optional<std::vector<std::byte>> DenseBytes(const Context& context, const C
       index[axis] = 0;
     }
   }
+  ForgetPages(constant.payload);
   return dense;
 }
 

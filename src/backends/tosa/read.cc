@@ -110,9 +110,7 @@ std::string_view WidestTosaSpec(int minor) {
 
 absl::StatusOr<Program> ReadTosa(Context& context, Payload file) {
   if (reinterpret_cast<uintptr_t>(file.bytes.data()) % 8 != 0 || file.owner == nullptr) {
-    const pt2::Bytes copy = pt2::CopyBuffer(file.bytes);
-    file.owner = copy.owner;
-    file.bytes = copy.data;
+    file = pt2::AsPayload(pt2::CopyBuffer(file.bytes));
   }
   TARE_RETURN_IF_ERROR(tosa::CheckFile(file.bytes));
   const tosafile::TosaGraph& graph = *tosafile::GetTosaGraph(file.bytes.data());
@@ -132,10 +130,7 @@ absl::StatusOr<Program> ReadTosa(Context& context, Payload file) {
 
 absl::StatusOr<Program> ReadTosaFile(Context& context, const std::string& path) {
   TARE_ASSIGN_OR_RETURN(const pt2::Bytes bytes, pt2::MapFile(path));
-  Payload file;
-  file.owner = bytes.owner;
-  file.bytes = bytes.data;
-  return ReadTosa(context, std::move(file));
+  return ReadTosa(context, pt2::AsPayload(bytes));
 }
 
 }  // namespace tare

@@ -11,6 +11,8 @@
 namespace tare::tosa {
 namespace {
 
+constexpr size_t kLeastHeldBytes = 1 << 13;  // two pages: with fewer none would stay untouched
+
 int64_t ElementIndex(const Context& context, const Graph& graph, NodeId getitem) {
   for (const NamedAttr& attr : context.attrs.Get(graph.attrs(getitem))) {
     if (attr.value.kind == AttrKind::kInt) return attr.value.integer;
@@ -147,7 +149,8 @@ absl::Status RegionWriter::WriteConstant(NodeId node, ConstId constant) {
   const std::string_view data = IsPlain(tensor.dtype)
                                     ? std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size())
                                     : std::string_view(packed);
-  TARE_ASSIGN_OR_RETURN(const Text name, DeclareTensor(graph_.NameOf(node), tensor, data));
+  const bool held = IsPlain(tensor.dtype) && room.empty();
+  TARE_ASSIGN_OR_RETURN(const Text name, DeclareTensor(graph_.NameOf(node), tensor, data, held));
   values_[node] = {name};
   Append(kConst, {}, {name}, NoAttribute());
   return absl::OkStatus();
@@ -195,7 +198,7 @@ absl::StatusOr<Texts> RegionWriter::DeclareResults(NodeId node, bool shapes) {
 }
 
 absl::StatusOr<Text> RegionWriter::DeclareTensor(std::string_view wanted, const TensorMeta& tensor,
-                                                 std::string_view data) {
+                                                 std::string_view data, bool held) {
   const std::optional<tosafile::DType> type = FileTypeOf(tensor.dtype, file_.minor);
   if (!type) {
     return UnimplementedError("tosa_write_c2", "TOSA 1.", file_.minor, " has no dtype ", Name(tensor.dtype));
@@ -207,7 +210,13 @@ absl::StatusOr<Text> RegionWriter::DeclareTensor(std::string_view wanted, const 
   flatbuffers::Offset<flatbuffers::Vector<uint8_t>> bytes = 0;
   if (!data.empty()) {
     builder.ForceVectorAlignment(data.size(), 1, 8);
-    bytes = builder.CreateVector(reinterpret_cast<const uint8_t*>(data.data()), data.size());
+    if (held && data.size() >= kLeastHeldBytes) {
+      uint8_t* unused = nullptr;
+      bytes = builder.CreateUninitializedVector<uint8_t>(data.size(), &unused);
+      file_.held.push_back({builder.GetSize() - sizeof(flatbuffers::uoffset_t), data});
+    } else {
+      bytes = builder.CreateVector(reinterpret_cast<const uint8_t*>(data.data()), data.size());
+    }
   }
   tensors_.push_back(tosafile::CreateTensor(builder, name, extents, *type, bytes));
   return name;

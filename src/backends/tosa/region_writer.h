@@ -23,6 +23,12 @@ namespace tare::tosa {
 using Text = flatbuffers::Offset<flatbuffers::String>;
 using Texts = std::vector<Text>;
 
+// Elements of a constant, for which the file that is built has room; they are read when it is written.
+struct HeldElements {
+  size_t from_end = 0;  // where the elements begin, counted from the end of the file
+  std::string_view elements;
+};
+
 // What all regions of one file share.
 struct FileWriter {
   const Program& program;
@@ -35,9 +41,12 @@ struct FileWriter {
   flatbuffers::FlatBufferBuilder builder;
   absl::flat_hash_set<std::string> names;             // of tensors and shapes, in all regions
   absl::flat_hash_map<std::string, int> next_suffix;  // of names that were wanted twice
+  std::vector<HeldElements> held;                     // from the end of the file to its beginning
 
   FileWriter(const Program& program, int minor, int max_rank, size_t initial_bytes);
   std::string UniqueName(std::string_view wanted);
+  // The finished file: what was built, and between it the elements that are held. Views of both.
+  std::vector<std::string_view> Pieces() const;
 };
 
 // A value of the file that is being written.
@@ -62,7 +71,9 @@ class RegionWriter {
   absl::Status WriteConstShape(NodeId node);
   // Results of `node` as tensors or shapes, with the names of its elements where it has several.
   absl::StatusOr<Texts> DeclareResults(NodeId node, bool shapes);
-  absl::StatusOr<Text> DeclareTensor(std::string_view wanted, const TensorMeta& tensor, std::string_view data = {});
+  // `held`: `data` lives as long as the program, and need not be copied.
+  absl::StatusOr<Text> DeclareTensor(std::string_view wanted, const TensorMeta& tensor, std::string_view data = {},
+                                     bool held = false);
   void DeclareShape(Text name, std::span<const int64_t> values, bool constant);
   absl::StatusOr<Text> Identity(NodeId value);
 

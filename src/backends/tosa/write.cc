@@ -114,10 +114,6 @@ absl::StatusOr<std::unique_ptr<FileWriter>> BuildFile(const Program& program, co
   return file;
 }
 
-std::string_view Built(const FileWriter& file) {
-  return {reinterpret_cast<const char*>(file.builder.GetBufferPointer()), file.builder.GetSize()};
-}
-
 }  // namespace
 
 FileWriter::FileWriter(const Program& program, int minor, int max_rank, size_t initial_bytes)
@@ -146,6 +142,20 @@ std::string FileWriter::UniqueName(std::string_view wanted) {
   return name;
 }
 
+std::vector<std::string_view> FileWriter::Pieces() const {
+  const std::string_view built(reinterpret_cast<const char*>(builder.GetBufferPointer()), builder.GetSize());
+  std::vector<std::string_view> pieces;
+  size_t done = 0;
+  for (size_t i = held.size(); i-- > 0;) {
+    const size_t at = built.size() - held[i].from_end;
+    pieces.push_back(built.substr(done, at - done));
+    pieces.push_back(held[i].elements);
+    done = at + held[i].elements.size();
+  }
+  pieces.push_back(built.substr(done));
+  return pieces;
+}
+
 }  // namespace tare::tosa
 
 namespace tare {
@@ -159,12 +169,15 @@ std::string TosaSpecOf(const Program& program) {
 
 absl::StatusOr<std::string> WriteTosa(const Program& program, const TosaWriteOptions& options) {
   TARE_ASSIGN_OR_RETURN(const std::unique_ptr<tosa::FileWriter> file, tosa::BuildFile(program, options));
-  return std::string(tosa::Built(*file));
+  std::string bytes;
+  bytes.reserve(file->builder.GetSize());
+  for (const std::string_view piece : file->Pieces()) bytes.append(piece);
+  return bytes;
 }
 
 absl::Status WriteTosaFile(const Program& program, std::string_view path, const TosaWriteOptions& options) {
   TARE_ASSIGN_OR_RETURN(const std::unique_ptr<tosa::FileWriter> file, tosa::BuildFile(program, options));
-  return WriteTextFile(tosa::Built(*file), path);
+  return WritePieces(file->Pieces(), path);
 }
 
 }  // namespace tare

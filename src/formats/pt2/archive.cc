@@ -141,7 +141,7 @@ absl::StatusOr<Bytes> Archive::Read(const ZipEntry& entry, CrcCheck check) {
   const std::span<const std::byte> stored = file_.data.subspan(entry.data, entry.stored_bytes);
   if (!entry.deflated) {
     if (check == CrcCheck::kVerify) TARE_RETURN_IF_ERROR(VerifyCrc(entry, stored));
-    return Bytes{file_.owner, stored};
+    return Bytes{file_.owner, stored, file_.mapped};
   }
   if (entry.bytes > kMaxInflatedBytes || inflated_total_ + entry.bytes > kMaxInflatedTotal)
     return InvalidError("zip_c9", "entry ", Printable(entry.name), ": inflates to ", entry.bytes,

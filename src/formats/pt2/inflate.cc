@@ -56,7 +56,7 @@ absl::StatusOr<Bytes> Inflate(const ZipEntry& entry, std::span<const std::byte> 
   if (got != size || used != stored.size())
     return InvalidError("zip_c7", "entry ", Printable(entry.name), ": inflates to ", got, " bytes from ", used,
                         ", the directory says ", size, " from ", stored.size());
-  Bytes bytes{buffer, {buffer.get(), size}};
+  Bytes bytes{buffer, {buffer.get(), size}, false};
   TARE_RETURN_IF_ERROR(VerifyCrc(entry, bytes.data));
   return bytes;
 }

@@ -45,17 +45,20 @@ absl::StatusOr<Bytes> MapFile(const std::string& path) {
   void* address = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
   if (address == MAP_FAILED) return absl::InternalError(absl::StrCat(path, ": cannot map: ", std::strerror(errno)));
   auto mapping = std::make_shared<Mapping>(address, size);
-  return Bytes{mapping, {static_cast<const std::byte*>(address), size}};
-}
-
-void ForgetPages(const Bytes& mapped) {
-  if (mapped.data.empty()) return;
-  madvise(const_cast<std::byte*>(mapped.data.data()), mapped.data.size(), MADV_DONTNEED);
+  return Bytes{mapping, {static_cast<const std::byte*>(address), size}, true};
 }
 
 Bytes CopyBuffer(std::span<const std::byte> data) {
   auto copy = std::make_shared<std::vector<std::byte>>(data.begin(), data.end());
-  return Bytes{copy, {copy->data(), copy->size()}};
+  return Bytes{copy, {copy->data(), copy->size()}, false};
+}
+
+Payload AsPayload(const Bytes& bytes) {
+  Payload payload;
+  payload.owner = bytes.owner;
+  payload.bytes = bytes.data;
+  payload.mapped = bytes.mapped;
+  return payload;
 }
 
 }  // namespace tare::pt2

@@ -7,18 +7,19 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "ir/program.h"
 
 namespace tare::pt2 {
 
 struct Bytes {
   std::shared_ptr<const void> owner;
   std::span<const std::byte> data;
+  bool mapped = false;
 };
 
 // Errors: NotFound when there is no such file, InvalidArgument when it is not a regular file.
 absl::StatusOr<Bytes> MapFile(const std::string& path);
-// Lets go of the memory that reading a file of MapFile has filled; what is read again comes from the system's cache.
-void ForgetPages(const Bytes& mapped);
 Bytes CopyBuffer(std::span<const std::byte> data);
+Payload AsPayload(const Bytes& bytes);
 
 }  // namespace tare::pt2

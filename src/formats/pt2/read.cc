@@ -47,11 +47,8 @@ absl::Status KeepOtherEntries(Archive& archive, Program& program, const std::str
     if ((folder == "data/weights/" || folder == "data/constants/") &&
         held.contains(std::string(name.substr(slash + 1))))
       continue;
-    TARE_ASSIGN_OR_RETURN(Bytes bytes, archive.Read(entry, check));
-    Payload payload;
-    payload.owner = std::move(bytes.owner);
-    payload.bytes = bytes.data;
-    program.extra_files.emplace(std::string(name), std::move(payload));
+    TARE_ASSIGN_OR_RETURN(const Bytes bytes, archive.Read(entry, check));
+    program.extra_files.emplace(std::string(name), AsPayload(bytes));
   }
   return absl::OkStatus();
 }
@@ -81,7 +78,7 @@ absl::StatusOr<Program> ReadFrom(Context& context, Bytes file, const ReadOptions
 absl::StatusOr<Program> ReadPt2(Context& context, const std::string& path, const ReadOptions& options) {
   TARE_ASSIGN_OR_RETURN(const pt2::Bytes file, pt2::MapFile(path));
   absl::StatusOr<Program> program = pt2::ReadFrom(context, file, options);
-  pt2::ForgetPages(file);
+  ForgetPages(pt2::AsPayload(file));
   return program;
 }
 

@@ -62,7 +62,7 @@ absl::Status ReadTensorPayload(ConfigReader& config, const Json& json, const Jso
   if (entry == nullptr) return json.Error("weight_c3", "path_name: entry ", Printable(name), " is missing");
   const bool fresh = config.verified.insert(entry).second;
   const bool empty = std::any_of(meta.shape.begin(), meta.shape.end(), [](Dim d) { return d == 0; });
-  TARE_ASSIGN_OR_RETURN(Bytes bytes, config.archive.Read(*entry, fresh ? config.check : CrcCheck::kSkip));
+  TARE_ASSIGN_OR_RETURN(const Bytes bytes, config.archive.Read(*entry, fresh ? config.check : CrcCheck::kSkip));
   if (bytes.data.empty() && !empty) {
     constant->payload.missing = true;  // a program exported without its weights
     return absl::OkStatus();
@@ -73,8 +73,7 @@ absl::Status ReadTensorPayload(ConfigReader& config, const Json& json, const Jso
     return json.Error("weight_c4", "entry ", Printable(name), " has ", have, " bytes, no multiple of ", item);
   if (have < needed)
     return json.Error("weight_c4", "entry ", Printable(name), " has ", have, " bytes, the tensor needs ", needed);
-  constant->payload.owner = std::move(bytes.owner);
-  constant->payload.bytes = bytes.data;
+  constant->payload = AsPayload(bytes);
   return absl::OkStatus();
 }
 
@@ -84,15 +83,14 @@ absl::Status ReadOpaque(ConfigReader& config, const Json& json, Constant* consta
   const std::string name = config.folder + constant->file_name;
   const ZipEntry* entry = config.archive.Find(name);
   if (entry == nullptr) return json.Error("weight_c3", "path_name: entry ", Printable(name), " is missing");
-  TARE_ASSIGN_OR_RETURN(Bytes bytes, config.archive.Read(*entry, config.check));
+  TARE_ASSIGN_OR_RETURN(const Bytes bytes, config.archive.Read(*entry, config.check));
   if (!AsText(bytes).starts_with("PK\x03\x04"))
     return json.Error("weight_c5", "entry ", Printable(name), " is no archived custom object");
   Meta meta;
   meta.kind = MetaKind::kObject;
   constant->meta = config.reader.context.metas.Intern(meta);
   constant->opaque_class = "custom_obj";
-  constant->payload.owner = std::move(bytes.owner);
-  constant->payload.bytes = bytes.data;
+  constant->payload = AsPayload(bytes);
   return absl::OkStatus();
 }
 
