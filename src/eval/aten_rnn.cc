@@ -1,4 +1,4 @@
-// ATen's LSTM and GRU over whole sequences. Source: torch/_decomp/decompositions.py, lstm_impl and gru_impl.
+// ATen's recurrent layers and cells. Source: torch/_decomp/decompositions.py, lstm_impl, gru_impl and rnn_cell.
 #include <cmath>
 
 #include "eval/aten_matmul.h"
@@ -59,6 +59,19 @@ absl::StatusOr<State> StepGru(const KernelCall& call, const Tensor& from_input, 
   return next;
 }
 
+template <bool kRelu>
+absl::StatusOr<State> StepRnn(const KernelCall& call, const Tensor& from_input, const Layer& layer,
+                              const State& state) {
+  TARE_ASSIGN_OR_RETURN(const Tensor from_hidden, Linear(call, state.hidden, *layer.w_hidden, layer.b_hidden));
+  State next;
+  TARE_ASSIGN_OR_RETURN(next.hidden, call.Make(DType::kF32, state.hidden.shape()));
+  for (int64_t i = 0; i < state.hidden.size(); ++i) {
+    const float sum = from_input.data<float>()[i] + from_hidden.data<float>()[i];
+    next.hidden.mutable_data<float>()[i] = kRelu ? std::fmax(sum, 0.0f) : std::tanh(sum);
+  }
+  return next;
+}
+
 using Step = absl::StatusOr<State> (*)(const KernelCall&, const Tensor&, const Layer&, const State&);
 
 // One direction of one layer over [time, batch, features]: [time, batch, hidden], and the last state.
@@ -104,8 +117,13 @@ absl::StatusOr<Tensor> Stacked(const KernelCall& call, std::vector<Tensor> state
   return Concatenated(call, parts, 0);
 }
 
-template <bool kLstm>
+enum class Cell : uint8_t { kLstm, kGru, kTanh, kRelu };
+constexpr Step kSteps[] = {StepLstm, StepGru, StepRnn<false>, StepRnn<true>};
+constexpr int64_t kGates[] = {4, 3, 1, 1};
+
+template <Cell kCell>
 absl::StatusOr<Value> Rnn(KernelCall& call) {
+  constexpr bool kLstm = kCell == Cell::kLstm;
   const auto wrong = [&] { return InvalidError("eval_c16", call.op_name(), ": operands do not go together"); };
   Tensor x = call.tensor("input");
   std::vector<const Tensor*> initial;
@@ -124,7 +142,7 @@ absl::StatusOr<Value> Rnn(KernelCall& call) {
   if (train && dropout != 0) return UnimplementedError("eval_c19", call.op_name(), " with dropout is random");
   const int64_t directions = both ? 2 : 1;
   const size_t each = biases ? 4 : 2;
-  constexpr int64_t kGates = kLstm ? 4 : 3;
+  constexpr int64_t kRowsOfGates = kGates[static_cast<int>(kCell)];
   const bool complete = layers >= 1 && params.size() / each == static_cast<size_t>(layers * directions) &&
                         params.size() % each == 0 && initial.size() == (kLstm ? 2 : 1);
   if (!complete || x.rank() != 3 || x.dtype() != DType::kF32 || x.size() == 0) return wrong();
@@ -149,15 +167,15 @@ absl::StatusOr<Value> Rnn(KernelCall& call) {
       const int64_t k = l * directions + d;
       const Tensor* const* p = params.data() + k * each;
       Layer layer = {p[0], p[1], biases ? p[2] : nullptr, biases ? p[3] : nullptr};
-      if (p[0]->rank() != 2 || p[0]->extent(0) != kGates * hidden || p[1]->rank() != 2 ||
-          p[1]->extent(0) != kGates * hidden)
+      if (p[0]->rank() != 2 || p[0]->extent(0) != kRowsOfGates * hidden || p[1]->rank() != 2 ||
+          p[1]->extent(0) != kRowsOfGates * hidden)
         return wrong();
       State state;
       TARE_ASSIGN_OR_RETURN(state.hidden, StateOf(call, *initial[0], k));
       if constexpr (kLstm) {
         TARE_ASSIGN_OR_RETURN(state.cell, StateOf(call, *initial[1], k));
       }
-      TARE_ASSIGN_OR_RETURN(passes[d], RunLayer(call, kLstm ? StepLstm : StepGru, x, layer, state, d == 1));
+      TARE_ASSIGN_OR_RETURN(passes[d], RunLayer(call, kSteps[static_cast<int>(kCell)], x, layer, state, d == 1));
       last_hidden.push_back(passes[d].last.hidden);
       if constexpr (kLstm) last_cell.push_back(passes[d].last.cell);
     }
@@ -179,9 +197,48 @@ absl::StatusOr<Value> Rnn(KernelCall& call) {
   return Value::List(std::move(results));
 }
 
+// One step of [batch, features].
+template <Cell kCell>
+absl::StatusOr<Value> OneStep(KernelCall& call) {
+  constexpr int64_t kRowsOfGates = kGates[static_cast<int>(kCell)];
+  const auto wrong = [&] { return InvalidError("eval_c16", call.op_name(), ": operands do not go together"); };
+  const Tensor& x = call.tensor("input");
+  std::vector<const Tensor*> initial;
+  if constexpr (kCell == Cell::kLstm) {
+    initial = call.tensors("hx");
+  } else {
+    initial = {&call.tensor("hx")};
+  }
+  const Layer layer = {&call.tensor("w_ih"), &call.tensor("w_hh"), call.optional_tensor("b_ih"),
+                       call.optional_tensor("b_hh")};
+  TARE_RETURN_IF_ERROR(call.status());
+  for (const Tensor* t : {layer.w_input, layer.w_hidden})
+    if (t->rank() != 2 || t->dtype() != DType::kF32) return wrong();
+  const int64_t hidden = layer.w_hidden->extent(1);
+  for (const Tensor* t : {layer.b_input, layer.b_hidden})
+    if (t != nullptr && (t->rank() != 1 || t->dtype() != DType::kF32 || t->size() != kRowsOfGates * hidden))
+      return wrong();
+  if (x.rank() != 2 || x.dtype() != DType::kF32 || x.extent(1) != layer.w_input->extent(1) ||
+      layer.w_input->extent(0) != kRowsOfGates * hidden || layer.w_hidden->extent(0) != kRowsOfGates * hidden ||
+      initial.size() != (kCell == Cell::kLstm ? 2u : 1u))
+    return wrong();
+  for (const Tensor* t : initial) {
+    if (t == nullptr || t->dtype() != DType::kF32 || t->rank() != 2 || t->extent(0) != x.extent(0) ||
+        t->extent(1) != hidden)
+      return wrong();
+  }
+  State state{*initial[0], initial.size() == 2 ? *initial[1] : Tensor()};
+  TARE_ASSIGN_OR_RETURN(const Tensor gates, Linear(call, x, *layer.w_input, layer.b_input));
+  TARE_ASSIGN_OR_RETURN(state, kSteps[static_cast<int>(kCell)](call, gates, layer, state));
+  if constexpr (kCell != Cell::kLstm) return Value(state.hidden);
+  return Value::List({Value(state.hidden), Value(state.cell)});
+}
+
 constexpr KernelRow kRows[] = {
-    {"aten.gru.input", Rnn<false>},
-    {"aten.lstm.input", Rnn<true>},
+    {"aten.gru.input", Rnn<Cell::kGru>},       {"aten.gru_cell.default", OneStep<Cell::kGru>},
+    {"aten.lstm.input", Rnn<Cell::kLstm>},     {"aten.lstm_cell.default", OneStep<Cell::kLstm>},
+    {"aten.rnn_relu.input", Rnn<Cell::kRelu>}, {"aten.rnn_relu_cell.default", OneStep<Cell::kRelu>},
+    {"aten.rnn_tanh.input", Rnn<Cell::kTanh>}, {"aten.rnn_tanh_cell.default", OneStep<Cell::kTanh>},
 };
 
 }  // namespace

@@ -82,10 +82,10 @@ absl::StatusOr<Value> Table(KernelCall& call) {
     return InvalidError("eval_c14", "tosa.TABLE.default: ", Describe(x), " and ", Describe(table),
                         " do not go together");
   const std::span<const int16_t> entries = table.data<int16_t>();
-  for (size_t i = 1; i < entries.size(); ++i) {
-    const int32_t slope = entries[i] - entries[i - 1];
+  for (const int16_t v : x.data<int16_t>()) {  // only those between which an element lies
+    const int32_t i = (v + 32768) >> 7, slope = entries[i + 1] - entries[i];
     if (slope < INT16_MIN || slope > INT16_MAX)
-      return InvalidError("eval_c16", "tosa.TABLE.default: entries ", i - 1, " and ", i,
+      return InvalidError("eval_c16", "tosa.TABLE.default: entries ", i, " and ", i + 1,
                           " are more than 16 bits apart");
   }
   return AsValue(Map<int16_t, int32_t>(call, x, DType::kI32, [&](int16_t v) {

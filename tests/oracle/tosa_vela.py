@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compiles our lowering of every quantised network of a corpus with Vela, cycles and SRAM beside those of ExecuTorch's file.
 
-    tosa_vela.py TARE NETS [--targets T,…] [--only PART,…] [--keep FOLDER]     NETS: folder with NET/VARIANT.pt2
+    tosa_vela.py TARE NETS [--targets T,…] [--only PART,…]     NETS: folder with NET/VARIANT.pt2
 
 Vela runs with its default configuration, as it did for NETS/EXECUTORCH.tsv. ExecuTorch's figures are those recorded
 there; for a target that has none, its file for Ethos-U55 (or plain TOSA) is compiled here, and where ExecuTorch leaves

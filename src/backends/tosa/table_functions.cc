@@ -50,11 +50,16 @@ constexpr TableFunction kFunctions[] = {
        return x > 0 ? x * scale : Narrow(std::expm1(static_cast<double>(x * input))) * (alpha * scale);
      }},
     {"aten.erf.default", [](float x, const TableArgs&) { return Narrow(std::erf(static_cast<double>(x))); }},
+    {"aten.erfc.default"},
     {"aten.erfinv.default", [](float x, const TableArgs&) { return Erfinv(x); }},
     {"aten.exp.default", [](float x, const TableArgs&) { return Narrow(std::exp(static_cast<double>(x))); }},
+    {"aten.exp2.default"},
     {"aten.expm1.default", [](float x, const TableArgs&) { return Narrow(std::expm1(static_cast<double>(x))); }},
     {"aten.floor.default", [](float x, const TableArgs&) { return std::floor(x); }},
+    {"aten.fmod.Scalar"},
+    {"aten.frac.default"},
     {"aten.gelu.default", Gelu},
+    {"aten.hardshrink.default"},
     {"aten.hardsigmoid.default", [](float x, const TableArgs&) { return HardSigmoid(x); }},
     {"aten.hardswish.default",
      [](float x, const TableArgs&) { return x * std::min(std::max(x + 3.0f, 0.0f), 6.0f) / 6.0f; }},
@@ -62,7 +67,11 @@ constexpr TableFunction kFunctions[] = {
     {"aten.log.default", [](float x, const TableArgs&) { return Narrow(std::log(static_cast<double>(x))); }},
     {"aten.log10.default", [](float x, const TableArgs&) { return Narrow(std::log10(static_cast<double>(x))); }},
     {"aten.log1p.default", [](float x, const TableArgs&) { return Narrow(std::log1p(static_cast<double>(x))); }},
+    {"aten.log2.default"},
+    {"aten.log_sigmoid.default"},
+    {"aten.mish.default"},
     {"aten.neg.default", [](float x, const TableArgs&) { return -x; }},
+    {"aten.pow.Scalar"},
     {"aten.pow.Tensor_Scalar",
      [](float x, const TableArgs& a) {
        if (a.number[0] == 2.0) return x * x;
@@ -78,12 +87,17 @@ constexpr TableFunction kFunctions[] = {
     {"aten.round.default", [](float x, const TableArgs&) { return Round(x); }},
     {"aten.rsqrt.default", [](float x, const TableArgs&) { return 1.0f / std::sqrt(x); }},
     {"aten.sigmoid.default", [](float x, const TableArgs&) { return Sigmoid(x); }},
+    {"aten.sign.default"},
     {"aten.silu.default", [](float x, const TableArgs&) { return x * Sigmoid(x); }},
     {"aten.sin.default", [](float x, const TableArgs&) { return Narrow(std::sin(static_cast<double>(x))); }},
     {"aten.sinh.default", [](float x, const TableArgs&) { return Narrow(std::sinh(static_cast<double>(x))); }},
+    {"aten.softplus.default"},
+    {"aten.softshrink.default"},
     {"aten.sqrt.default", [](float x, const TableArgs&) { return std::sqrt(x); }},
+    {"aten.square.default"},
     {"aten.tan.default", [](float x, const TableArgs&) { return Narrow(std::tan(static_cast<double>(x))); }},
     {"aten.tanh.default", [](float x, const TableArgs&) { return Narrow(std::tanh(static_cast<double>(x))); }},
+    {"aten.trunc.default"},
 };
 
 }  // namespace

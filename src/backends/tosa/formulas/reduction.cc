@@ -140,18 +140,20 @@ Node PairwiseDistance(FormulaCall& c) {
   return Norm(c, distance, c.node.number("p").value_or(2), axes);
 }
 
-// Each channel of each sample by its own mean and variance.
-Node InstanceNorm(FormulaCall& c) {
-  if (!c.node.flag("use_input_stats").value_or(true)) return c.Refuse("an instance norm by running statistics");
+// Each channel by its own mean and variance, `together` those of all samples. As further results the means and
+// 1 / sqrt(variance + eps).
+Node NormalizedChannels(FormulaCall& c, bool together) {
   const Node x = c.In("input");
   if (!c.emit.ok()) return Node();
   const std::vector<int64_t> shape = c.emit.ShapeOf(x);
   const size_t rank = shape.size();
-  if (rank < 2) return c.Refuse("an instance norm without channels");
+  if (rank < 2) return c.Refuse("a norm without channels");
   std::vector<int64_t> axes;
+  if (together) axes.push_back(0);
   for (size_t i = 2; i < rank; ++i) axes.push_back(static_cast<int64_t>(i));
   const Node mean = c.m.Mean(x, axes), variance = c.m.Variance(x, mean, axes, 0);
   const Node scale = c.m.Unary("RSQRT", c.m.Add(variance, c.node.number("eps").value_or(1e-5)));
+  if (c.index > 0) return c.emit.Reshape(c.index == 1 ? mean : scale, c.emit.ShapeOf(c.result));
   Node y = c.m.Mul(c.m.Sub(x, mean), scale);
   for (const std::string_view name : {"weight", "bias"}) {
     if (!c.node.arg(name).has_value()) continue;
@@ -163,7 +165,18 @@ Node InstanceNorm(FormulaCall& c) {
   return y;
 }
 
+Node InstanceNorm(FormulaCall& c) {
+  if (!c.node.flag("use_input_stats").value_or(true)) return c.Refuse("an instance norm by running statistics");
+  return NormalizedChannels(c, false);
+}
+
+Node BatchStatisticsNorm(FormulaCall& c) {
+  if (!c.node.flag("training").value_or(true)) return c.Refuse("a batch norm without statistics");
+  return NormalizedChannels(c, true);
+}
+
 constexpr FormulaRow kRows[] = {
+    {"aten._native_batch_norm_legit.no_stats", BatchStatisticsNorm},
     {"aten.all.default", All},
     {"aten.all.dim", All},
     {"aten.all.dims", All},

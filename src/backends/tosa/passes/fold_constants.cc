@@ -13,14 +13,16 @@ namespace tare {
 namespace {
 
 constexpr int64_t kMaxFoldedBytes = int64_t{1} << 31;
-constexpr int64_t kSmallBytes = 1 << 14;  // results up to this size may be larger than what they are made of
+constexpr int64_t kSmallBytes = 1 << 14;           // results up to this size may be larger than what they are made of
+constexpr int kMaxInnerNodes = 16, kMaxDepth = 8;  // between constants and a quantisation that is folded
 
 // Computes ahead of time what depends on constants alone.
 //
 //   TRANSPOSE(%weight, [0, 2, 3, 1])   =>   a constant
 //
 // Any pure op with a reference kernel. A result larger than its operands stays an op, unless it is small. What
-// dequantises stays too: it says what the integers behind it mean. With `keep_rescales`, for accelerators that do a
+// dequantises stays too: it says what the integers behind it mean; but integers that come of such values through
+// floating point, quantize(op(dequantize(constant))), are constants. With `keep_rescales`, for accelerators that do a
 // rescale within its user and fall back to 32-bit arithmetic for a wide constant, a rescale to int32 stays.
 class FoldConstants final : public GraphPass {
  public:
@@ -52,45 +54,73 @@ class FoldConstants final : public GraphPass {
   }
 
   absl::Status Fold(Node node, Rewriter& rw) const {
-    const Context& context = rw.context();
+    Context& context = rw.context();
     if (node.num_operands() == 0 || !node.is_tensor() || node.num_uses() == 0) return absl::OkStatus();
-    for (int i = 0; i < node.num_operands(); ++i)
-      if (node.operand(i).op() != op::placeholder) return absl::OkStatus();
-    if (!IsFoldable(context, node.op()) || qdq_.IsDequantize(node.op())) return absl::OkStatus();
-    if (Stays(node)) return absl::OkStatus();
-    if (rw.graph_id() != GraphId{0} || !CanEvaluate(context, node.op())) return absl::OkStatus();
-    const auto count = ElementCount(node.tensor());
-    const int64_t bytes = StoredBytesOf(node.tensor().dtype);
-    if (!count.has_value() || bytes == 0 || *count > kMaxFoldedBytes / bytes) return absl::OkStatus();
-    if (rw.StorageOf(node).mutated) return absl::OkStatus();
-
-    std::vector<const Constant*> constants;
-    int64_t source_bytes = 0;
-    for (int i = 0; i < node.num_operands(); ++i) {
-      const Constant* constant = node.operand(i).constant();
-      if (constant == nullptr || constant->payload.missing || !node.operand(i).is_tensor()) return absl::OkStatus();
-      source_bytes +=
-          ElementCount(node.operand(i).tensor()).value_or(0) * StoredBytesOf(node.operand(i).tensor().dtype);
-      constants.push_back(constant);
-    }
-    if (*count * bytes > std::max(2 * source_bytes, kSmallBytes)) return absl::OkStatus();
-    std::vector<Value> operands;
-    for (const Constant* constant : constants) {
-      absl::StatusOr<Tensor> tensor = ConstantTensor(context, *constant);
-      if (!tensor.ok()) return absl::OkStatus();  // left to whoever needs the bytes
-      operands.push_back(Value(*std::move(tensor)));
-    }
-    const absl::StatusOr<Value> value =
-        EvaluateCall(context, node.op(), rw.graph().attrs(node.id()), operands, node.quant(), node.meta());
-    if (!value.ok() || value->kind != ValueKind::kTensor) return absl::OkStatus();
-    const std::span<const std::byte> result = value->tensor.bytes();
-    if (static_cast<int64_t>(result.size()) != *count * bytes) return absl::OkStatus();
-    const std::string name(constants[0]->name);
+    if (rw.graph_id() != GraphId{0}) return absl::OkStatus();
+    if (qdq_.IsDequantize(node.op()) || Stays(node) || rw.StorageOf(node).mutated) return absl::OkStatus();
+    Sources sources;
+    sources.inner_left = qdq_.IsQuantize(node.op()) ? kMaxInnerNodes : 0;
+    if (!ComesOfConstants(context, node, kMaxDepth, sources)) return absl::OkStatus();
+    if (BytesOf(node) > std::max(2 * sources.bytes, kSmallBytes)) return absl::OkStatus();
+    const std::optional<Tensor> value = TensorOf(node, rw);
+    if (!value.has_value() || value->size_bytes() != BytesOf(node)) return absl::OkStatus();
+    const std::span<const std::byte> result = value->bytes();
     TARE_ASSIGN_OR_RETURN(
         const Node folded,
-        rw.AddConstant(name, DenseMeta(rw.context(), node.tensor().dtype, *StaticShape(node.tensor())),
+        rw.AddConstant(sources.name, DenseMeta(context, node.tensor().dtype, *StaticShape(node.tensor())),
                        std::vector<std::byte>(result.begin(), result.end())));
     return rw.ReplaceUses(node, folded);
+  }
+
+  // The constants that a value is computed of.
+  struct Sources {
+    int inner_left = 0;  // nodes that may lie between
+    int64_t bytes = 0;
+    std::string name;  // of the first
+  };
+
+  // 0: not known, or too many.
+  static int64_t BytesOf(Node node) {
+    const auto count = ElementCount(node.tensor());
+    const int64_t bytes = StoredBytesOf(node.tensor().dtype);
+    return !count.has_value() || bytes == 0 || *count > kMaxFoldedBytes / bytes ? 0 : *count * bytes;
+  }
+
+  bool ComesOfConstants(const Context& context, Node node, int depth, Sources& sources) const {
+    if (node.op() == op::placeholder) {
+      const Constant* constant = node.constant();
+      if (constant == nullptr || constant->payload.missing || !node.is_tensor()) return false;
+      if (sources.name.empty()) sources.name = constant->name;
+      sources.bytes += BytesOf(node);
+      return true;
+    }
+    if (depth == 0 || node.num_operands() == 0 || !node.is_tensor() || BytesOf(node) == 0 ||
+        !IsFoldable(context, node.op()) || !CanEvaluate(context, node.op()))
+      return false;
+    for (int i = 0; i < node.num_operands(); ++i) {
+      const bool inner = node.operand(i).op() != op::placeholder;
+      if (inner && sources.inner_left-- == 0) return false;
+      if (!ComesOfConstants(context, node.operand(i), depth - 1, sources)) return false;
+    }
+    return true;
+  }
+
+  // Nothing where a kernel refuses: left to whoever needs the elements.
+  std::optional<Tensor> TensorOf(Node node, Rewriter& rw) const {
+    if (node.op() == op::placeholder) {
+      absl::StatusOr<Tensor> tensor = ConstantTensor(rw.context(), *node.constant());
+      return tensor.ok() ? std::optional<Tensor>(*std::move(tensor)) : std::nullopt;
+    }
+    std::vector<Value> operands;
+    for (int i = 0; i < node.num_operands(); ++i) {
+      std::optional<Tensor> operand = TensorOf(node.operand(i), rw);
+      if (!operand.has_value()) return std::nullopt;
+      operands.push_back(Value(*std::move(operand)));
+    }
+    absl::StatusOr<Value> value =
+        EvaluateCall(rw.context(), node.op(), rw.graph().attrs(node.id()), operands, node.quant(), node.meta());
+    if (!value.ok() || value->kind != ValueKind::kTensor) return std::nullopt;
+    return std::move(value->tensor);
   }
 
   QdqOps qdq_;

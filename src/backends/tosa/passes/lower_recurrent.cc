@@ -17,13 +17,14 @@ struct CellRow {
   std::string_view op;
   Cell cell;
   int64_t gates;
+  bool one_step = false;
 };
 
 constexpr CellRow kRows[] = {
-    {"aten.gru.input", Cell::kGru, 3},
-    {"aten.lstm.input", Cell::kLstm, 4},
-    {"aten.rnn_relu.input", Cell::kRelu, 1},
-    {"aten.rnn_tanh.input", Cell::kTanh, 1},
+    {"aten.gru.input", Cell::kGru, 3},       {"aten.gru_cell.default", Cell::kGru, 3, true},
+    {"aten.lstm.input", Cell::kLstm, 4},     {"aten.lstm_cell.default", Cell::kLstm, 4, true},
+    {"aten.rnn_relu.input", Cell::kRelu, 1}, {"aten.rnn_relu_cell.default", Cell::kRelu, 1, true},
+    {"aten.rnn_tanh.input", Cell::kTanh, 1}, {"aten.rnn_tanh_cell.default", Cell::kTanh, 1, true},
 };
 
 // Steps of one unrolled op. Everything is [rows, 1, 1, channels]: a product with a weight is a CONV2D there.
@@ -92,7 +93,7 @@ class Unroller {
   int64_t batch_, hidden_;
 };
 
-// Writes recurrent layers step by step.
+// Writes recurrent layers step by step, and the cells that are one step.
 //
 // All inputs of a layer are multiplied with their weight at once, each state with its own; layers, directions and
 // batches as ATen has them. Weights of projected states (proj_size) are refused, so is dropout in training.
@@ -105,6 +106,7 @@ class LowerRecurrent final : public TosaTableRewrite<const CellRow*> {
 
   absl::Status Rewrite(Node node, Rewriter& rw) const override {
     const CellRow& row = *RowOf(node);
+    if (row.one_step) return RewriteStep(row, node, rw);
     const Node x = node.arg("input");
     std::vector<Node> states = row.cell == Cell::kLstm ? node.arg_list("hx") : std::vector<Node>{node.arg("hx")};
     const std::vector<Node> params = node.arg_list("params");
@@ -173,6 +175,38 @@ class LowerRecurrent final : public TosaTableRewrite<const CellRow*> {
     const std::vector<Node> users = node.users();
     for (size_t i = 0; i < users.size(); ++i)
       if (emit.ok()) emit.Replace(users[i], outputs[i]);
+    return emit.Finish();
+  }
+
+ private:
+  absl::Status RewriteStep(const CellRow& row, Node node, Rewriter& rw) const {
+    const Node x = node.arg("input"), w_input = node.arg("w_ih"), w_hidden = node.arg("w_hh");
+    const std::vector<Node> states = row.cell == Cell::kLstm ? node.arg_list("hx") : std::vector<Node>{node.arg("hx")};
+    if (!x.has_value() || !x.is_tensor() || x.tensor().dtype != DType::kF32 || qdq_.IsDequantize(x.op()) ||
+        states.size() != (row.cell == Cell::kLstm ? 2u : 1u) || !w_input.has_value() || !w_hidden.has_value())
+      return absl::OkStatus();
+    for (const Node user : node.users())
+      if (!node.is_tensor() && (user.op() != op::getitem || !user.integer("index").has_value()))
+        return absl::OkStatus();
+    Emitter emit(rw, ops_, node);
+    const std::vector<int64_t> in = emit.ShapeOf(x), weights = emit.ShapeOf(w_hidden);
+    if (!emit.ok() || in.size() != 2 || weights.size() != 2 || weights[0] != row.gates * weights[1])
+      return absl::OkStatus();
+    const int64_t batch = in[0], hidden = weights[1];
+    Unroller unroll(emit, row, batch, hidden);
+    const std::vector<int64_t> state_shape = {batch, 1, 1, hidden};
+    const Node rows = emit.Reshape(x, std::vector<int64_t>{batch, 1, 1, in[1]});
+    const Node projected = unroll.Linear(rows, w_input, node.arg("b_ih"));
+    Unroller::State state{emit.Reshape(states[0], state_shape), Node()};
+    if (row.cell == Cell::kLstm) state.c = emit.Reshape(states[1], state_shape);
+    state = unroll.Step(projected, 0, state, w_hidden, node.arg("b_hh"));
+    const std::vector<Node> users = node.is_tensor() ? std::vector<Node>{node} : node.users();
+    for (const Node user : users) {
+      const Node value = user.op() == op::getitem && *user.integer("index") == 1 ? state.c : state.h;
+      if (!emit.ok() || !value.has_value()) break;
+      const Node shaped = emit.Reshape(value, emit.ShapeOf(user));
+      if (emit.ok()) emit.Replace(user, shaped);
+    }
     return emit.Finish();
   }
 };

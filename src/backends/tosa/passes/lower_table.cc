@@ -7,6 +7,7 @@
 #include "backends/tosa/table_functions.h"
 #include "backends/tosa/tosa_passes.h"
 #include "backends/tosa/tosa_rewrite.h"
+#include "eval/eval.h"
 
 namespace tare {
 namespace {
@@ -24,12 +25,10 @@ class LowerTable final : public TosaTableRewrite<const TableFunction*> {
   }
 
   absl::Status Rewrite(Node node, Rewriter& rw) const override {
-    const Node arguments[] = {node.arg("self")};
-    if (!arguments[0].has_value()) return absl::OkStatus();
+    if (node.num_operands() != 1) return absl::OkStatus();
+    const Node arguments[] = {node.operand(0)};
     const std::optional<Site> site = SiteOf(qdq_, rw, node, arguments);
     if (!site.has_value() || !site->quantised || !site->inputs[0].q->per_tensor()) return absl::OkStatus();
-    const TableFunction& function = *RowOf(node);
-    const TableArgs args = ReadTableArgs(node);
     const Affine& in = *site->inputs[0].q;
     Emitter emit(rw, ops_, node);
     for (const SiteOutput& output : site->outputs) {
@@ -37,9 +36,9 @@ class LowerTable final : public TosaTableRewrite<const TableFunction*> {
       const DType from = site->inputs[0].value.tensor().dtype;
       Node value;
       if (from == DType::kI8 && output.q->storage == DType::kI8) {
-        value = Bytes(emit, site->inputs[0].value, in, *output.q, function, args);
+        value = Bytes(emit, node, site->inputs[0].value, in, *output.q);
       } else if (from == DType::kI16) {
-        value = Points(emit, site->inputs[0].value, in, *output.q, function, args);
+        value = Points(emit, node, site->inputs[0].value, in, *output.q);
       } else {
         emit.Refuse("tosa_lower_c7", "a table goes from 8 to 8 bits or from 16 bits");
       }
@@ -51,34 +50,66 @@ class LowerTable final : public TosaTableRewrite<const TableFunction*> {
   }
 
  private:
-  Node Bytes(Emitter& emit, Node x, const Affine& in, const Affine& out, const TableFunction& function,
-             const TableArgs& args) const {
-    std::vector<int64_t> codes;
-    for (int64_t code = -128; code <= 127; ++code) {
-      const int64_t clamped = std::clamp(code, in.qmin, in.qmax);
-      codes.push_back(QuantizeOne(out, function.evaluate(static_cast<float>(DequantizeOne(in, clamped)), args)));
+  // The function of `node` at `reals`. Nothing where the reference kernel refuses.
+  std::vector<float> ValuesOf(Emitter& emit, Node node, std::vector<float> reals) const {
+    const TableFunction& function = *RowOf(node);
+    if (function.evaluate != nullptr) {
+      const TableArgs args = ReadTableArgs(node);
+      for (float& real : reals) real = function.evaluate(real, args);
+      return reals;
     }
-    const int64_t shape[] = {256};
-    return emit.Insert(ops_.table, {{"input1", x}, {"table", emit.Integers("table", DType::kI8, shape, codes)}});
+    Context& context = emit.rewriter().context();
+    const int64_t shape[] = {static_cast<int64_t>(reals.size())};
+    absl::StatusOr<Tensor> x = Tensor::Make(DType::kF32, shape, nullptr);
+    if (!x.ok()) return {};
+    std::copy(reals.begin(), reals.end(), x->mutable_data<float>().begin());
+    const Value operands[] = {Value(*std::move(x))};
+    const MetaId meta = context.metas.Tensor(DenseMeta(context, DType::kF32, shape));
+    const absl::StatusOr<Value> y =
+        EvaluateCall(context, node.op(), emit.rewriter().graph().attrs(node.id()), operands, QuantId{0}, meta);
+    if (!y.ok() || y->kind != ValueKind::kTensor || y->tensor.dtype() != DType::kF32 || y->tensor.size() != shape[0]) {
+      emit.Refuse("tosa_lower_c7", "the values of this function are not known");
+      return {};
+    }
+    const std::span<const float> values = y->tensor.data<float>();
+    return {values.begin(), values.end()};
   }
 
-  Node Points(Emitter& emit, Node x, const Affine& in, const Affine& out, const TableFunction& function,
-              const TableArgs& args) const {
-    std::vector<int64_t> values;
-    int64_t largest = 0;
+  Node Bytes(Emitter& emit, Node node, Node x, const Affine& in, const Affine& out) const {
+    std::vector<float> reals;
+    for (int64_t code = -128; code <= 127; ++code)
+      reals.push_back(static_cast<float>(DequantizeOne(in, std::clamp(code, in.qmin, in.qmax))));
+    std::vector<int64_t> codes;
+    for (const float value : ValuesOf(emit, node, std::move(reals))) codes.push_back(QuantizeOne(out, value));
+    if (!emit.ok()) return Node();
+    const int64_t shape[] = {256};
+    const Node table = emit.Integers("table", DType::kI8, shape, codes);
+    return emit.Insert(ops_.table, {{"input1", x}, {"table", table}});
+  }
+
+  Node Points(Emitter& emit, Node node, Node x, const Affine& in, const Affine& out) const {
+    std::vector<float> reals;
     for (int64_t i = 0; i <= 512; ++i) {
       int64_t code = std::clamp<int64_t>(-32768 + 128 * i, in.qmin, in.qmax) & ~int64_t{127};
       if (i == 512 && in.qmax == 32767) code = 32768;
-      const float real = function.evaluate(static_cast<float>(DequantizeOne(in, code)), args);
-      values.push_back(QuantizeOne(out, real));
+      reals.push_back(static_cast<float>(DequantizeOne(in, code)));
+    }
+    std::vector<int64_t> values;
+    int64_t largest = 0;
+    for (const float value : ValuesOf(emit, node, std::move(reals))) {
+      values.push_back(QuantizeOne(out, value));
       largest = std::max(largest, std::abs(values.back()));
     }
+    if (!emit.ok()) return Node();
     int64_t shift = 0;
     if (largest > 0) shift = std::max<int64_t>(static_cast<int64_t>(std::ceil(std::log2(largest))) + 1 - 16, 0);
     for (int64_t& value : values) value = std::clamp<int64_t>(value >> shift, -32768, 32767);
+    // TABLE takes no steps of more than 15 bits, as 1 / x has at 0: what lies before one comes nearer.
+    for (size_t i = values.size() - 1; i-- > 0;)
+      values[i] = std::clamp<int64_t>(values[i], values[i + 1] - 32767, values[i + 1] + 32768);
     const int64_t shape[] = {513};
-    const Node table =
-        emit.Insert(ops_.table, {{"input1", x}, {"table", emit.Integers("table", DType::kI16, shape, values)}});
+    const Node points = emit.Integers("table", DType::kI16, shape, values);
+    const Node table = emit.Insert(ops_.table, {{"input1", x}, {"table", points}});
     const double factor[] = {std::ldexp(1.0, static_cast<int>(shift) - 7)};
     return emit.Rescale(table, out.storage, factor, 0, 0);
   }

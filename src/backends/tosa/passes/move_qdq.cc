@@ -54,13 +54,24 @@ constexpr std::string_view kMovement[] = {
     "dim_order_ops._clone_dim_order.default",
 };
 
+// Ops whose second tensor gives a shape, and how they are called with that shape.
+struct ShapeTaker {
+  std::string_view takes, given, argument;
+};
+constexpr ShapeTaker kShapeTakers[] = {
+    {"aten.expand_as.default", "aten.expand.default", "size"},
+    {"aten.reshape_as.default", "aten.reshape.default", "shape"},
+    {"aten.view_as.default", "aten.view.default", "size"},
+};
+
 // Moves integers rather than the reals they stand for, where decompositions left more than one op between a
 // dequantize and a quantize.
 //
 //   relu(view(dequantize(%x)))          =>  relu(dequantize(view(%x)))
 //   quantize(view(addmm(%x, %w, %b)))   =>  view(quantize(addmm(%x, %w, %b)))
 //
-// Parameters of the whole tensor only. One op between both is left to the pass that lowers it.
+// Parameters of the whole tensor only. One op between both is left to the pass that lowers it. An op that takes no more
+// than the shape of a second tensor is written with that shape before.
 class MoveQdq final : public GraphPass {
  public:
   explicit MoveQdq(const Context& context) : qdq_(context), movement_(FindOps(context, kMovement)) {
@@ -71,6 +82,7 @@ class MoveQdq final : public GraphPass {
   std::span<const Op> targets() const override { return targets_; }
 
   absl::Status Run(Rewriter& rw) const override {
+    TARE_RETURN_IF_ERROR(GiveShapes(rw));
     std::vector<NodeId> nodes;
     for (const NodeId id : rw.graph().nodes())
       if (Moves(rw.node(id))) nodes.push_back(id);
@@ -82,6 +94,21 @@ class MoveQdq final : public GraphPass {
   }
 
  private:
+  absl::Status GiveShapes(Rewriter& rw) const {
+    for (const ShapeTaker& row : kShapeTakers) {
+      const Op takes = rw.context().ops.Find(row.takes), given = rw.context().ops.Find(row.given);
+      if (!takes.has_value() || !given.has_value()) continue;
+      for (const NodeId id : rw.graph().nodes()) {
+        const Node node = rw.node(id);
+        if (node.op() != takes) continue;
+        const auto shape = StaticShape(node.tensor());
+        if (!shape.has_value()) continue;
+        TARE_RETURN_IF_ERROR(rw.Redefine(node, given, {{"self", node.arg("self")}, {row.argument, *shape}}));
+      }
+    }
+    return absl::OkStatus();
+  }
+
   bool Moves(Node node) const {
     if (std::find(movement_.begin(), movement_.end(), node.op()) == movement_.end()) return false;
     if (!node.is_tensor() || !StaticShape(node.tensor()).has_value() || node.num_operands() != 1) return false;
