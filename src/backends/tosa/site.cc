@@ -85,6 +85,24 @@ std::optional<Site> SiteOf(const QdqOps& qdq, Rewriter& rw, Node node, std::span
   return site;
 }
 
+namespace {
+
+// Factors from the integers of a bias to those of the products it is added to; empty when they are the same. One, or
+// one for each of `channels`.
+std::vector<double> BiasFactors(const Affine& bias, const Affine& x, const Affine& weight) {
+  const size_t count = std::max(bias.scales.size(), weight.scales.size());
+  std::vector<double> factors;
+  bool same = true;
+  for (size_t i = 0; i < count; ++i) {
+    const double products = x.scale() * weight.scales[weight.scales.size() == 1 ? 0 : i];
+    factors.push_back(bias.scales[bias.scales.size() == 1 ? 0 : i] / products);
+    same = same && std::abs(factors.back() - 1) < 1e-4;  // scales are products rounded to f32
+  }
+  return same ? std::vector<double>() : factors;
+}
+
+}  // namespace
+
 Node BiasFor(Emitter& emit, const Site& site, const SiteInput& bias, Node x, int64_t channels) {
   if (!emit.ok()) return Node();
   const int64_t shape[] = {channels};
@@ -93,19 +111,41 @@ Node BiasFor(Emitter& emit, const Site& site, const SiteInput& bias, Node x, int
     if (bias.value.has_value()) return bias.value;
     return emit.Floats("zero_bias", dtype, shape, std::vector<float>(static_cast<size_t>(channels), 0.0f));
   }
+  const DType wide = dtype == DType::kI16 ? DType::kI48 : DType::kI32;
   std::vector<int64_t> values(static_cast<size_t>(channels), 0);
-  if (bias.value.has_value()) {
-    if (dtype != DType::kI16) return bias.value;
-    const Constant* constant = bias.value.constant();
-    const auto known = constant == nullptr ? std::nullopt : ReadIntegers(emit.rewriter().context(), *constant);
-    if (!known.has_value() || known->size() != values.size()) {
-      emit.Refuse("tosa_lower_c8", "a bias beside 16-bit values must be constant");
-      return Node();
-    }
-    values = *known;
-    return emit.Integers(constant->name, DType::kI48, shape, values);
+  if (!bias.value.has_value()) return emit.Integers("zero_bias", wide, shape, values);
+  const auto refuse = [&](std::string_view why) {
+    emit.Refuse("tosa_lower_c8", why);
+    return Node();
+  };
+  std::vector<double> factors;
+  int64_t zero_point = 0;
+  if (bias.q.has_value()) {
+    const auto fits = [&](size_t count) { return count == 1 || count == static_cast<size_t>(channels); };
+    if (!fits(bias.q->scales.size()) || !fits(site.inputs[1].q->scales.size()))
+      return refuse("a bias with scales of other than its channels");
+    factors = BiasFactors(*bias.q, *site.inputs[0].q, *site.inputs[1].q);
+    zero_point = bias.q->zero_points[0];
+    for (const int64_t other : bias.q->zero_points)
+      if (other != zero_point) return refuse("a bias with several zero points");
   }
-  return emit.Integers("zero_bias", dtype == DType::kI16 ? DType::kI48 : DType::kI32, shape, values);
+  const bool as_is = factors.empty() && zero_point == 0;
+  if (as_is && wide == DType::kI32) return bias.value;
+  const Constant* constant = bias.value.constant();
+  const auto known = constant == nullptr ? std::nullopt : ReadIntegers(emit.rewriter().context(), *constant);
+  if (!known.has_value() || known->size() != values.size()) {
+    if (wide != DType::kI32) return refuse("a bias beside 16-bit values must be constant");
+    if (zero_point != 0) return refuse("a bias with a zero point must be constant");
+    return emit.Rescale(bias.value, DType::kI32, factors, 0, 0);
+  }
+  const double limit = wide == DType::kI32 ? 2147483647.0 : 140737488355327.0;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const double factor = factors.empty() ? 1 : factors[factors.size() == 1 ? 0 : i];
+    const double value = std::round(static_cast<double>((*known)[i] - zero_point) * factor);
+    if (!(std::abs(value) <= limit)) return refuse("a bias that the sums of products do not hold");
+    values[i] = static_cast<int64_t>(value);
+  }
+  return emit.Integers(constant->name, wide, shape, values);
 }
 
 Node FirstResult(Node node) {
