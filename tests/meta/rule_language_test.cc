@@ -166,6 +166,9 @@ TEST_CASE("expressions") {
            {"1 + 'a'", "error: + does not take 1 and a (rule of t.case.default, case.toml:4:20) [rule_c8]"},
            {"1 if 2 else 3", "error: expected a condition, found 2 (rule of t.case.default, case.toml:4:18) [rule_c8]"},
            {"len(2)", "error: expected a list, found 2 (rule of t.case.default, case.toml:4:18) [rule_args_c1]"},
+           {"1 if result_type('text') == f32 else 2",
+            "error: expected tensors, dtypes or numbers, found text (rule of t.case.default, case.toml:4:23) "
+            "[rule_args_c1]"},
        }) {
     CAPTURE(expr);
     CHECK_EQ(Value(expr), want);
