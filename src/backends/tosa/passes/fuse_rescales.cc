@@ -24,7 +24,8 @@ std::vector<double> ScalesOf(Node rescale) {
 //   RESCALE(RESCALE(CONV2D(i16 …), i16, [s…], 0, 0), i32, t, 0, 0)    =>  RESCALE(CONV2D(…), i32, [s * t …])
 //
 // The first only per tensor and between equal zero points: what it drops is the rounding to 8 bits and back. The
-// second keeps the bits of a 48-bit sum that a 16-bit step would lose. Other pairs stay.
+// second keeps the bits of a 48-bit sum that a 16-bit step would lose; only where nothing else uses that step, since no
+// accelerator keeps 48 bits for two. Other pairs stay.
 class FuseRescales final : public RewritePass {
  public:
   explicit FuseRescales(const Context& context) : ops_(context), targets_{ops_.rescale} {}
@@ -40,6 +41,7 @@ class FuseRescales final : public RewritePass {
     const std::vector<double> last = ScalesOf(second);
     if (scales.empty() || last.size() != 1) return absl::OkStatus();
     if (x.tensor().dtype == DType::kI48 && first.tensor().dtype == DType::kI16) {
+      if (first.num_uses() != 1) return absl::OkStatus();
       std::vector<AttrValue> list;
       for (const double scale : scales) list.push_back(AttrValue::Float(scale * last[0]));
       return rw.Amend(second, {{"input1", x}, {"scale", AttrValue::List(list)}, {"in_zp", 0}});
