@@ -12,6 +12,7 @@
 #include "backends/tosa/tosa_ops.h"
 #include "ir/context.h"
 #include "ir/status.h"
+#include "meta/check.h"
 #include "meta/infer.h"
 #include "passes/pipeline.h"
 
@@ -19,6 +20,7 @@ namespace tare {
 
 namespace {
 
+constexpr char kBelieve[] = "export the program again; tare check says what is stated and what rules give";
 constexpr int kMaxRounds = 4;  // of looking for nodes that have to stay
 
 absl::StatusOr<LowerResult> LowerOnce(Program& program, const TosaTarget& target, const Pipeline& pipeline,
@@ -41,6 +43,48 @@ absl::StatusOr<LowerResult> LowerOnce(Program& program, const TosaTarget& target
 
 // Nodes whose lowering the target does not run, with its reason; to be left as they are.
 using Stays = std::map<uint32_t, Outside>;  // by node index
+
+std::vector<NodeId> NodesOf(const Stays& stays) {
+  std::vector<NodeId> nodes;
+  for (const auto& [index, row] : stays) nodes.push_back(row.node);
+  return nodes;
+}
+
+// Nodes of which the file states another shape or dtype than their rules give, or which their rules refuse: passes
+// believe what is stated, so these are left.
+Stays Unbelievable(const Program& program, const TosaTarget& target) {
+  InferrerOptions options;
+  options.facts = program.facts;
+  options.spec = target.spec;
+  const std::unique_ptr<Inferrer> inferrer = MakeInferrer(*program.context, options);
+  const Context& context = *program.context;
+  const auto static_tensor = [&](MetaId id) -> const TensorMeta* {
+    if (!id.has_value() || context.metas.Get(id).kind != MetaKind::kTensor) return nullptr;
+    const TensorMeta& tensor = context.metas.Get(id).tensor;
+    const bool is_static =
+        std::all_of(tensor.shape.begin(), tensor.shape.end(), [](Dim dim) { return dim.is_static(); });
+    return is_static ? &tensor : nullptr;
+  };
+  Stays stays;
+  for (const ValueDifference& difference : CheckProgram(program, *inferrer).differences) {
+    const Op op = program.main().op(difference.node);
+    if (difference.graph != GraphId{0} || op == op::placeholder || op == op::output || op == op::constant) continue;
+    if (IsTosa(context, op)) continue;  // whose constraints are asked below
+    std::string id = "tosa_lower_c17", why = "what is stated of it is not what its arguments give";
+    if (!difference.refusal.ok()) {
+      id = CheckIdOf(difference.refusal);
+      why = std::string(WithoutId(difference.refusal));
+    } else {
+      const TensorMeta *stated = static_tensor(difference.stated), *derived = static_tensor(difference.derived);
+      if (stated == nullptr || derived == nullptr) continue;
+      if (stated->dtype == derived->dtype &&
+          std::equal(stated->shape.begin(), stated->shape.end(), derived->shape.begin(), derived->shape.end()))
+        continue;
+    }
+    stays.try_emplace(difference.node.index, Outside{difference.node, std::move(id), std::move(why), kBelieve});
+  }
+  return stays;
+}
 
 // What the TOSA left outside comes from. True when there is some that was not known.
 absl::StatusOr<bool> FindStays(Program start, const TosaTarget& target, const Pipeline& pipeline,
@@ -73,32 +117,28 @@ absl::StatusOr<LowerResult> LowerToTosa(Program& program, const TosaTarget& targ
   TARE_ASSIGN_OR_RETURN(const Pipeline pipeline, ParsePipeline(*program.context, AllPasses(), text->name, text->text));
   DropAsserts(program);
   ReturnInputWrites(program);
+  Stays stays = Unbelievable(program, target);
   TARE_RETURN_IF_ERROR(MoveBoundary(program));
   const Program start = program;
   // Whoever looks on sees the last lowering only.
   RunOptions unseen = options;
   unseen.after_pass = nullptr;
+  std::vector<NodeId> leave = NodesOf(stays);
+  unseen.leave = leave;
   absl::StatusOr<LowerResult> result = LowerOnce(program, target, pipeline, unseen);
-  Stays stays;
   for (int round = 0; round < kMaxRounds && result.ok(); ++round) {
     const auto is_tosa = [&](const Outside& row) { return IsTosa(*program.context, program.main().op(row.node)); };
     if (std::none_of(result->outside.begin(), result->outside.end(), is_tosa)) break;
-    std::vector<NodeId> leave;
-    for (const auto& [index, row] : stays) leave.push_back(row.node);
     RunOptions probing;
     probing.leave = leave;
     TARE_ASSIGN_OR_RETURN(const bool found, FindStays(start, target, pipeline, probing, stays));
     if (!found) break;
-    leave.clear();
-    for (const auto& [index, row] : stays) leave.push_back(row.node);
-    RunOptions leaving = unseen;
-    leaving.leave = leave;
+    leave = NodesOf(stays);
+    unseen.leave = leave;
     program = start;
-    result = LowerOnce(program, target, pipeline, leaving);
+    result = LowerOnce(program, target, pipeline, unseen);
   }
   if (options.after_pass != nullptr) {
-    std::vector<NodeId> leave;
-    for (const auto& [index, row] : stays) leave.push_back(row.node);
     RunOptions seen = options;
     seen.leave = leave;
     program = start;

@@ -160,6 +160,8 @@ class LowerElementwise final : public TosaTableRewrite<ElementwiseLowering> {
       if (!input.q.has_value())
         return emit.Refuse("tosa_lower_c4", "an operand beside quantised values is not quantised");
       if (!input.q->per_tensor()) return emit.Refuse("tosa_lower_c5", "an operand is quantised per channel");
+      if (BitsOf(input.q->storage) > 16)
+        return emit.Refuse("tosa_lower_c11", "arithmetic on codes of 32 bits may leave them");
       const double scale = input.q->scale();
       result *= scale;
       const bool first = &input == &site.inputs[0];

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "backends/tosa/constants.h"
@@ -84,7 +85,12 @@ class LowerReduce final : public TosaTableRewrite<ReduceLowering> {
     for (const int64_t axis : axes) count *= (*shape)[axis];
     if (rescales) {
       const Affine& q = *site->inputs[0].q;
-      if (count > INT32_MAX / (q.qmax - q.qmin)) emit.Refuse("tosa_lower_c15", "the sum may leave 32 bits");
+      // A code may be any that its dtype holds, whatever range the quantisation states.
+      const auto [low, high] = RangeOf(q.storage);
+      const double most = std::max(std::abs(static_cast<double>(high) - static_cast<double>(q.zero_point())),
+                                   std::abs(static_cast<double>(low) - static_cast<double>(q.zero_point())));
+      if (static_cast<double>(count) * most > static_cast<double>(INT32_MAX))
+        emit.Refuse("tosa_lower_c15", "the sum may leave 32 bits");
       if (codes == Codes::kMean && count == 0) emit.Refuse("tosa_lower_c16", "a mean of nothing");
       value = emit.Rescale(value, DType::kI32, std::vector<double>{1.0}, q.zero_point(), 0);
     }
