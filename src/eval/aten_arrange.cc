@@ -20,7 +20,7 @@ absl::StatusOr<Value> Diagonal(KernelCall& call) {
   const int64_t offset = call.integer("offset");
   const int first = call.axis("dim1", x.rank()), second = call.axis("dim2", x.rank());
   TARE_RETURN_IF_ERROR(call.status());
-  if (x.rank() < 2 || first == second || std::abs(offset) > INT32_MAX)
+  if (x.rank() < 2 || first == second || offset > INT32_MAX || offset < -INT32_MAX)
     return InvalidError("eval_c18", call.op_name(), " of ", Describe(x));
   const Extents own = ContiguousStrides(x.shape());
   Extents shape, from;
@@ -46,7 +46,7 @@ absl::StatusOr<Value> DiagEmbed(KernelCall& call) {
   const int64_t offset = call.integer("offset");
   const int first = call.axis("dim1", x.rank() + 1), second = call.axis("dim2", x.rank() + 1);
   TARE_RETURN_IF_ERROR(call.status());
-  if (x.rank() < 1 || first != x.rank() - 1 || second != x.rank() || std::abs(offset) > INT32_MAX)
+  if (x.rank() < 1 || first != x.rank() - 1 || second != x.rank() || offset > INT32_MAX || offset < -INT32_MAX)
     return UnimplementedError("eval_c19", call.op_name(), " into other axes than the last two is not evaluated");
   Extents shape = ShapeOf(x);
   const int64_t n = shape.back(), side = n + std::abs(offset);

@@ -82,7 +82,8 @@ absl::StatusOr<ConvShape> ShapeOf(const KernelCall& call, const Tensor& x, const
     for (const int64_t v : {s.stride[to], s.dilation[to], s.kernel[to], s.in[to]}) {
       if (v < 1 || v > kMaxStep) return wrong();
     }
-    if (std::abs(args.before[i]) > kMaxStep || std::abs(args.after[i]) > kMaxStep) return wrong();
+    if (std::max(args.before[i], args.after[i]) > kMaxStep || std::min(args.before[i], args.after[i]) < -kMaxStep)
+      return wrong();
     const int64_t reach = (s.kernel[to] - 1) * s.dilation[to] + 1;
     if (args.transposed) {
       s.before[to] = -args.before[i];

@@ -84,7 +84,7 @@ absl::StatusOr<Value> Diag(KernelCall& call) {
   const Tensor& x = call.tensor("self");
   const int64_t diagonal = call.integer("diagonal");
   TARE_RETURN_IF_ERROR(call.status());
-  if (x.rank() < 1 || x.rank() > 2 || std::abs(diagonal) > INT32_MAX)
+  if (x.rank() < 1 || x.rank() > 2 || diagonal > INT32_MAX || diagonal < -INT32_MAX)
     return InvalidError("eval_c18", call.op_name(), " of ", Describe(x));
   const int64_t row = std::max<int64_t>(-diagonal, 0), column = std::max<int64_t>(diagonal, 0);
   const bool makes = x.rank() == 1;
@@ -136,7 +136,7 @@ absl::StatusOr<Value> TriangleIndices(KernelCall& call) {
   const int64_t rows = call.integer("row"), columns = call.integer("col"), offset = call.integer("offset");
   const std::optional<std::vector<int64_t>> shape = call.result_shape();
   TARE_RETURN_IF_ERROR(call.status());
-  if (!shape.has_value() || shape->size() != 2 || rows < 0 || columns < 0 || std::abs(offset) > INT32_MAX)
+  if (!shape.has_value() || shape->size() != 2 || rows < 0 || columns < 0 || offset > INT32_MAX || offset < -INT32_MAX)
     return InvalidError("eval_c18", call.op_name(), " of ", rows, " x ", columns);
   return Pattern(call, Extents(shape->begin(), shape->end()), [&](auto elements) {
     const size_t count = elements.size() / 2;

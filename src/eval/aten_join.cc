@@ -143,7 +143,7 @@ absl::StatusOr<Value> PadWith(KernelCall& call, const Number& number) {
   for (size_t i = 0; i < pad.size() / 2; ++i) {
     const size_t axis = x.shape().size() - 1 - i;
     const int64_t front = pad[2 * i], back = pad[2 * i + 1];
-    if (std::max(std::abs(front), std::abs(back)) > kMaxElements)
+    if (std::max(front, back) > kMaxElements || std::min(front, back) < -kMaxElements)
       return InvalidError("eval_c18", call.op_name(), ": pads are out of range");
     start[axis] = std::max<int64_t>(-front, 0);
     size[axis] -= start[axis] + std::max<int64_t>(-back, 0);

@@ -143,8 +143,9 @@ absl::StatusOr<Value> Rnn(KernelCall& call) {
   const int64_t directions = both ? 2 : 1;
   const size_t each = biases ? 4 : 2;
   constexpr int64_t kRowsOfGates = kGates[static_cast<int>(kCell)];
-  const bool complete = layers >= 1 && params.size() / each == static_cast<size_t>(layers * directions) &&
-                        params.size() % each == 0 && initial.size() == (kLstm ? 2 : 1);
+  const bool complete = layers >= 1 && layers <= INT32_MAX &&
+                        params.size() / each == static_cast<size_t>(layers * directions) && params.size() % each == 0 &&
+                        initial.size() == (kLstm ? 2 : 1);
   if (!complete || x.rank() != 3 || x.dtype() != DType::kF32 || x.size() == 0) return wrong();
   for (const Tensor* t : params) {
     if (t == nullptr || t->dtype() != DType::kF32) return wrong();

@@ -57,7 +57,7 @@ absl::StatusOr<Tensor> Sliced(const KernelCall& call, const Tensor& x, std::span
                            __builtin_add_overflow(last, start[i], &last);
     if (overflows || size[i] < 0 || (size[i] > 0 && (start[i] < 0 || start[i] >= extent || last < 0 || last >= extent)))
       return Wrong(call, x, size[i], " elements from ", start[i], " on do not lie within axis ", i);
-    strides.push_back(own[i] * step[i]);
+    strides.push_back(size[i] > 1 ? own[i] * step[i] : 0);  // a step that is not taken may be any number
     if (size[i] > 0) first += own[i] * start[i];
   }
   return Copied(call, x, size, first, strides);
