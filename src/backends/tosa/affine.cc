@@ -100,6 +100,7 @@ std::optional<Affine> QdqOps::Read(const Context& context, Node node) const {
   }
   const std::optional<int64_t> qmin = node.integer("quant_min"), qmax = node.integer("quant_max");
   if (!qmin.has_value() || !qmax.has_value() || *qmin > *qmax) return std::nullopt;
+  if (*qmin < INT32_MIN || *qmax > INT32_MAX) return std::nullopt;
   affine.qmin = *qmin;
   affine.qmax = *qmax;
   return affine;
