@@ -7,12 +7,15 @@
 namespace tare {
 namespace {
 
+constexpr int kMaxViews = 64;
+
 // Writes an op in place as the op with a result of its own.
 //
 //   %a = conv2d(…);  %b = relu_(%a);  use(%b)   =>   %b = relu(%a);  use(%b)
 //
-// Only when nobody sees the difference: the storage is fresh, no view of it was taken before, and no use of %a from
-// before the write is mixed with one from after it. Uses of %a after the write become uses of %b.
+// Only when nobody sees the difference: the storage is fresh, what it is a view of and other views of that are not read
+// after the write, and no use of %a from before the write is mixed with one from after it. Uses of %a after the write
+// become uses of %b.
 class Functionalize final : public RewritePass {
  public:
   explicit Functionalize(const Context& context) {
@@ -35,7 +38,7 @@ class Functionalize final : public RewritePass {
 
   absl::Status Rewrite(Node node, Rewriter& rw) const override {
     const Node self = node.arg("self");
-    if (!self.has_value() || self.op() == op::placeholder || rw.impl().MayAlias(self.op())) return absl::OkStatus();
+    if (!self.has_value() || self.op() == op::placeholder || !IsLastView(self, node, rw)) return absl::OkStatus();
     bool before = false, after = false;
     for (const Node user : self.users()) {
       if (user == node) continue;
@@ -57,6 +60,20 @@ class Functionalize final : public RewritePass {
   }
 
  private:
+  // Nothing that `view` shares storage with upwards is read after `write` but through `view`.
+  static bool IsLastView(Node view, Node write, Rewriter& rw) {
+    for (int depth = 0; rw.impl().MayAlias(view.op()); ++depth) {
+      const Node base = view.num_operands() == 1 ? view.operand(0) : Node();
+      if (depth == kMaxViews || !base.has_value() || !base.is_tensor() || base.op() == op::placeholder) return false;
+      for (const Node user : base.users()) {
+        if (user == view) continue;
+        if (!rw.graph().Before(user.id(), write.id()) || rw.impl().MayAlias(user.op())) return false;
+      }
+      view = base;
+    }
+    return true;
+  }
+
   // The tensor written to is the first argument of both; the pure op may call it otherwise.
   static absl::Status WritePure(Node node, Op pure, Rewriter& rw) {
     const Schema* schema = rw.context().ops.schema(pure);
