@@ -38,17 +38,19 @@ void ForgetPages(const Payload& payload) {
     madvise(const_cast<std::byte*>(payload.bytes.data() + skipped), whole, MADV_DONTNEED);
 }
 
-void ForgetPages(std::span<const Constant> constants) {
-  absl::flat_hash_map<const void*, Payload> files;  // by owner
+std::vector<Payload> MappedSpans(std::span<const Constant> constants) {
+  std::vector<Payload> spans;
+  absl::flat_hash_map<const void*, size_t> of_file;  // by owner
   for (const Constant& constant : constants) {
     const Payload& part = constant.payload;
     if (!part.mapped || part.bytes.empty()) continue;
-    Payload& all = files.try_emplace(part.owner.get(), part).first->second;
-    const std::byte* begin = std::min(all.bytes.data(), part.bytes.data());
-    const std::byte* end = std::max(all.bytes.data() + all.bytes.size(), part.bytes.data() + part.bytes.size());
-    all.bytes = {begin, end};
+    const auto [at, fresh] = of_file.try_emplace(part.owner.get(), spans.size());
+    if (fresh) spans.push_back(part);
+    std::span<const std::byte>& all = spans[at->second].bytes;
+    all = {std::min(all.data(), part.bytes.data()),
+           std::max(all.data() + all.size(), part.bytes.data() + part.bytes.size())};
   }
-  for (const auto& [owner, all] : files) ForgetPages(all);
+  return spans;
 }
 
 bool Program::IsFunctional() const {

@@ -44,8 +44,8 @@ struct Constant {
 // Lets go of the memory that reading a mapped payload has filled; what is read again comes from the system's cache.
 // For large constants that were copied. Other payloads and small ones stay as they are. Cost: one call of the system.
 void ForgetPages(const Payload& payload);
-// All of what lies between mapped constants of one file, which are small one by one.
-void ForgetPages(std::span<const Constant> constants);
+// Of each mapped file what lies from the first of `constants` to the last: they may be small one by one.
+std::vector<Payload> MappedSpans(std::span<const Constant> constants);
 
 enum class InputKind : uint8_t { kUser, kParameter, kBuffer, kTensorConstant, kCustomObject, kToken, kConstantInput };
 struct InputSpec {

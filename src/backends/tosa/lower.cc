@@ -144,7 +144,7 @@ absl::StatusOr<LowerResult> LowerToTosa(Program& program, const TosaTarget& targ
     program = start;
     result = LowerOnce(program, target, pipeline, seen);
   }
-  ForgetPages(start.constants);
+  for (const Payload& file : MappedSpans(start.constants)) ForgetPages(file);
   if (!result.ok()) return result;
   for (Outside& row : result->outside) {
     const auto stay = stays.find(row.node.index);

@@ -11,6 +11,7 @@
 namespace tare::tosa {
 namespace {
 
+constexpr int kReadsKept = 8;                // of mapped constants
 constexpr size_t kLeastHeldBytes = 1 << 13;  // two pages: with fewer none would stay untouched
 
 int64_t ElementIndex(const Context& context, const Graph& graph, NodeId getitem) {
@@ -153,6 +154,9 @@ absl::Status RegionWriter::WriteConstant(NodeId node, ConstId constant) {
   TARE_ASSIGN_OR_RETURN(const Text name, DeclareTensor(graph_.NameOf(node), tensor, data, held));
   values_[node] = {name};
   Append(kConst, {}, {name}, NoAttribute());
+  // Reading one small constant fills the pages around it as well.
+  if (value.payload.mapped && ++file_.reads % kReadsKept == 0)
+    for (const Payload& file : file_.mapped) ForgetPages(file);
   return absl::OkStatus();
 }
 

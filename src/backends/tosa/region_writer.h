@@ -42,6 +42,8 @@ struct FileWriter {
   absl::flat_hash_set<std::string> names;             // of tensors and shapes, in all regions
   absl::flat_hash_map<std::string, int> next_suffix;  // of names that were wanted twice
   std::vector<HeldElements> held;                     // from the end of the file to its beginning
+  std::vector<Payload> mapped;                        // what constants are read from
+  int reads = 0;                                      // of it
 
   FileWriter(const Program& program, int minor, int max_rank, size_t initial_bytes);
   std::string UniqueName(std::string_view wanted);

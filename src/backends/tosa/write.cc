@@ -122,7 +122,8 @@ FileWriter::FileWriter(const Program& program, int minor, int max_rank, size_t i
       minor(minor),
       max_rank(max_rank),
       region_names(RegionNames(program)),
-      builder(initial_bytes) {
+      builder(initial_bytes),
+      mapped(MappedSpans(program.constants)) {
   for (const FileOp& row : FileOps()) {
     const Op op = context.ops.Find(Cat("tosa.", row.name, ".default"));
     if (op.has_value()) file_ops.emplace(op.index, &row);
