@@ -63,6 +63,7 @@ class Tensor {
     return {reinterpret_cast<const T*>(bytes_.get()), static_cast<size_t>(size_)};
   }
   std::span<const std::byte> bytes() const { return {bytes_.get(), static_cast<size_t>(size_bytes())}; }
+  std::shared_ptr<const void> owner() const { return bytes_; }  // of the bytes
   // Only for the maker, before the tensor is given away.
   template <typename T>
   std::span<T> mutable_data() {

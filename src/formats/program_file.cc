@@ -32,13 +32,13 @@ absl::Status AsFileError(const absl::Status& status) {
   return absl::PermissionDeniedError(status.message());
 }
 
-absl::Status WriteNewFile(std::span<const std::string_view> pieces, const std::string& path) {
+absl::Status WriteNewFile(absl::FunctionRef<absl::Status(PutPiece)> write, const std::string& path) {
   File file(std::fopen(path.c_str(), "wbx"));
   if (file == nullptr) return SystemError(errno, "cannot create the file");
-  for (const std::string_view piece : pieces) {
-    if (std::fwrite(piece.data(), 1, piece.size(), file.get()) != piece.size())
-      return SystemError(errno, "cannot write");
-  }
+  TARE_RETURN_IF_ERROR(write([&](std::string_view piece) {
+    return std::fwrite(piece.data(), 1, piece.size(), file.get()) == piece.size() ? absl::OkStatus()
+                                                                                  : SystemError(errno, "cannot write");
+  }));
   return std::fclose(file.release()) == 0 ? absl::OkStatus() : SystemError(errno, "cannot write");
 }
 
@@ -78,12 +78,14 @@ absl::Status WriteProgramFile(const Program& program, std::string_view path) {
   return WriteTextFile(PrintProgram(*program.context, program), path);
 }
 
-absl::Status WriteTextFile(std::string_view text, std::string_view path) { return WritePieces({&text, 1}, path); }
+absl::Status WriteTextFile(std::string_view text, std::string_view path) {
+  return WriteFileWith(path, [&](PutPiece put) { return put(text); });
+}
 
-absl::Status WritePieces(std::span<const std::string_view> pieces, std::string_view path) {
+absl::Status WriteFileWith(std::string_view path, absl::FunctionRef<absl::Status(PutPiece)> write) {
   const std::string name(path);
   const std::string temporary = absl::StrCat(name, ".", getpid(), ".part");
-  absl::Status status = WriteNewFile(pieces, temporary);
+  absl::Status status = WriteNewFile(write, temporary);
   if (status.ok() && std::rename(temporary.c_str(), name.c_str()) != 0) {
     status = SystemError(errno, "cannot rename the finished file");
   }

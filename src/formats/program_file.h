@@ -1,10 +1,10 @@
 // Programs in files, whatever the format: .pt2 archives, the text form (.tare).
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "ir/context.h"
@@ -21,9 +21,10 @@ absl::StatusOr<Program> ReadProgramFile(Context& context, std::string_view path)
 // ending, Unimplemented of the format, others of the system.
 absl::Status WriteProgramFile(const Program& program, std::string_view path);
 
-// As WriteProgramFile, for any text; or for pieces one after the other, which need not be joined in memory.
+// As WriteProgramFile, for any text; or for what `write` puts into the file piece by piece.
+using PutPiece = absl::FunctionRef<absl::Status(std::string_view piece)>;
 absl::Status WriteTextFile(std::string_view text, std::string_view path);
-absl::Status WritePieces(std::span<const std::string_view> pieces, std::string_view path);
+absl::Status WriteFileWith(std::string_view path, absl::FunctionRef<absl::Status(PutPiece put)> write);
 
 // The whole of a file of at most `limit` bytes. Errors: NotFound, PermissionDenied, ResourceExhausted.
 absl::StatusOr<std::string> ReadTextFile(std::string_view path, size_t limit);

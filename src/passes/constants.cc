@@ -58,6 +58,15 @@ Rewriter::Impl::Names& Rewriter::Impl::ConstantNames() {
 
 absl::StatusOr<Node> Rewriter::AddConstant(std::string_view name_hint, const TensorMeta& meta,
                                            std::vector<std::byte> bytes) {
+  auto owner = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+  Payload payload;
+  payload.bytes = *owner;
+  payload.owner = std::move(owner);
+  return AddConstant(name_hint, meta, payload);
+}
+
+absl::StatusOr<Node> Rewriter::AddConstant(std::string_view name_hint, const TensorMeta& meta, const Payload& payload) {
+  const std::span<const std::byte> bytes = payload.bytes;
   Impl& impl = *impl_;
   Graph& graph = impl.graph();
   if (impl.current.index != 0)
@@ -83,9 +92,8 @@ absl::StatusOr<Node> Rewriter::AddConstant(std::string_view name_hint, const Ten
   Constant constant;
   constant.name = name;
   constant.meta = meta_id;
-  auto owner = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
-  constant.payload.bytes = *owner;
-  constant.payload.owner = std::move(owner);
+  constant.payload = payload;
+  ForgetPages(payload);
   const ConstId id{static_cast<uint32_t>(program.constants.size())};
   program.constants.push_back(std::move(constant));
 

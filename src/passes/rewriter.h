@@ -81,6 +81,8 @@ class Rewriter {
   // A constant made by a pass, content-addressed: equal ones are one input of kind tensor constant,
   // named after `name_hint`. Main graph only. `bytes` are the elements of `meta`, row-major.
   absl::StatusOr<Node> AddConstant(std::string_view name_hint, const TensorMeta& meta, std::vector<std::byte> bytes);
+  // The same with bytes that lie somewhere already, as those of another constant.
+  absl::StatusOr<Node> AddConstant(std::string_view name_hint, const TensorMeta& meta, const Payload& payload);
   // Takes away parameters, buffers and constants of main that nothing uses and no output is named after,
   // and their bytes; constants behind them get other ids. What the user gives stays. Linear in the
   // inputs. Returns how many went.

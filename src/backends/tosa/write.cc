@@ -14,6 +14,7 @@
 namespace tare::tosa {
 namespace {
 
+constexpr size_t kPutBytes = 1 << 18;                                       // written at once
 constexpr int64_t kMaxFileBytes = (int64_t{1} << 31) - (int64_t{1} << 20);  // offsets have 31 bits
 
 // Main is called `main`, bodies have the names of their graphs, made unique.
@@ -178,7 +179,16 @@ absl::StatusOr<std::string> WriteTosa(const Program& program, const TosaWriteOpt
 
 absl::Status WriteTosaFile(const Program& program, std::string_view path, const TosaWriteOptions& options) {
   TARE_ASSIGN_OR_RETURN(const std::unique_ptr<tosa::FileWriter> file, tosa::BuildFile(program, options));
-  return WritePieces(file->Pieces(), path);
+  return WriteFileWith(path, [&](PutPiece put) -> absl::Status {
+    for (std::string_view piece : file->Pieces()) {
+      for (; piece.size() > tosa::kPutBytes; piece.remove_prefix(tosa::kPutBytes)) {
+        TARE_RETURN_IF_ERROR(put(piece.substr(0, tosa::kPutBytes)));
+        for (const Payload& mapped : file->mapped) ForgetPages(mapped);
+      }
+      TARE_RETURN_IF_ERROR(put(piece));
+    }
+    return absl::OkStatus();
+  });
 }
 
 }  // namespace tare

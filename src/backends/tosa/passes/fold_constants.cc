@@ -8,6 +8,7 @@
 #include "backends/tosa/tosa_passes.h"
 #include "eval/eval.h"
 #include "ir/status.h"
+#include "ir/text.h"
 
 namespace tare {
 namespace {
@@ -27,7 +28,9 @@ constexpr int kMaxInnerNodes = 16, kMaxDepth = 8;  // between constants and a qu
 class FoldConstants final : public GraphPass {
  public:
   FoldConstants(const Context& context, bool keep_rescales)
-      : qdq_(context), rescale_(keep_rescales ? TosaOps::Find(context, "RESCALE") : Op{}) {}
+      : qdq_(context),
+        reshape_(TosaOps::Find(context, "RESHAPE")),
+        rescale_(keep_rescales ? TosaOps::Find(context, "RESCALE") : Op{}) {}
   std::string_view name() const override {
     return rescale_.has_value() ? "fold-constants(keep_rescales=true)" : "fold-constants";
   }
@@ -62,14 +65,26 @@ class FoldConstants final : public GraphPass {
     sources.inner_left = qdq_.IsQuantize(node.op()) ? kMaxInnerNodes : 0;
     if (!ComesOfConstants(context, node, kMaxDepth, sources)) return absl::OkStatus();
     if (BytesOf(node) > std::max(2 * sources.bytes, kSmallBytes)) return absl::OkStatus();
-    const std::optional<Tensor> value = TensorOf(node, rw);
-    if (!value.has_value() || value->size_bytes() != BytesOf(node)) return absl::OkStatus();
-    const std::span<const std::byte> result = value->bytes();
-    TARE_ASSIGN_OR_RETURN(
-        const Node folded,
-        rw.AddConstant(sources.name, DenseMeta(context, node.tensor().dtype, *StaticShape(node.tensor())),
-                       std::vector<std::byte>(result.begin(), result.end())));
+    Payload payload;
+    if (IsReshaped(context, node)) {
+      payload = node.operand(0).constant()->payload;
+    } else {
+      const std::optional<Tensor> value = TensorOf(node, rw);
+      if (!value.has_value() || value->size_bytes() != BytesOf(node)) return absl::OkStatus();
+      payload.owner = value->owner();
+      payload.bytes = value->bytes();
+    }
+    const TensorMeta meta = DenseMeta(context, node.tensor().dtype, *StaticShape(node.tensor()));
+    TARE_ASSIGN_OR_RETURN(const Node folded, rw.AddConstant(sources.name, meta, payload));
     return rw.ReplaceUses(node, folded);
+  }
+
+  // The bytes of a constant under another shape.
+  bool IsReshaped(const Context& context, Node node) const {
+    if (node.op() != reshape_ || node.operand(0).op() != op::placeholder) return false;
+    const TensorMeta& source = node.operand(0).tensor();
+    return source.dtype != DType::kBool && source.offset == 0 && IsContiguous(context, source) &&
+           static_cast<int64_t>(node.operand(0).constant()->payload.bytes.size()) == BytesOf(node);
   }
 
   // The constants that a value is computed of.
@@ -124,6 +139,7 @@ class FoldConstants final : public GraphPass {
   }
 
   QdqOps qdq_;
+  Op reshape_;
   Op rescale_;  // no value: no rescale stays
 };
 
