@@ -3,7 +3,8 @@
 
     lower_counts.py TARE NETS [PART…]     NETS: folder with NET/VARIANT.TARGET.facts.json; PART: of these paths
 
-Exit 1 when some network needs more operators, transpositions or rescales than ExecuTorch, or leaves nodes outside.
+Exit 1 when some network needs more operators, transpositions or rescales than ExecuTorch, or leaves more nodes outside.
+ExecuTorch's nodes outside include the quantize and dequantize at the edge of an integer program, ours do not.
 """
 import glob
 import json
@@ -52,10 +53,12 @@ def main():
             (ours["transposes"], theirs.get("TRANSPOSE", 0)),
             (ours["rescales"], theirs.get("RESCALE", 0)),
         ]
-        bad = any(a > b for a, b in pairs) or bool(ours["outside"])
+        outside = len(ours["outside"]), len(facts.get("outside", []))
+        bad = outside[0] > outside[1] or ("error" not in facts and any(a > b for a, b in pairs))
         worse += bad
         text = "  ".join(f"{name} {a}/{b}" for name, (a, b) in zip(("ops", "TRANSPOSE", "RESCALE"), pairs))
-        print(f"{net:20} {variant:6} {target:18} {text}  outside {len(ours['outside'])}{'  worse' if bad else ''}")
+        note = "  worse" if bad else "  theirs raises" if "error" in facts else ""
+        print(f"{net:20} {variant:6} {target:18} {text}  outside {outside[0]}/{outside[1]}{note}")
     return 1 if worse else 0
 
 
