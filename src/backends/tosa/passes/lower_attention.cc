@@ -16,8 +16,8 @@ namespace {
 constexpr std::string_view kAttention[] = {"aten._scaled_dot_product_flash_attention_for_cpu.default",
                                            "aten.scaled_dot_product_attention.default"};
 
-// query: [lead…, L, E], key: [lead…, S, E], value: [lead…, S, Ev]. With grouped heads the last of lead is `groups`
-// times smaller for key and value.
+// query: [lead…, L, E], key: [lead…, S, E], value: [lead…, S, Ev]. With grouped heads, or one that all share, the last
+// of lead is `groups` times smaller for key and value.
 struct Attention {
   Node query, key, value, mask;
   std::vector<int64_t> q_shape, k_shape, v_shape;
@@ -47,7 +47,8 @@ std::optional<Attention> ReadAttention(Node node) {
     if ((*k)[i] != (*v)[i] || (*k)[i] < 1) return std::nullopt;
     a.batch *= (*k)[i];
     if ((*q)[i] == (*k)[i]) continue;
-    if (i + 3 != rank || !node.flag("enable_gqa").value_or(false) || (*q)[i] % (*k)[i] != 0) return std::nullopt;
+    const bool shares = (*k)[i] == 1 || node.flag("enable_gqa").value_or(false);
+    if (i + 3 != rank || !shares || (*q)[i] % (*k)[i] != 0) return std::nullopt;
     a.groups = (*q)[i] / (*k)[i];
   }
   a.causal = node.flag("is_causal").value_or(false);

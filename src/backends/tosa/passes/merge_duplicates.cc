@@ -25,7 +25,8 @@ struct Key {
 //
 //   %a = RESCALE(%x, …);  %b = RESCALE(%x, …);  use(%b)   =>   use(%a)
 //
-// Pure ops only, and only results that no one may write. Small constants with equal elements are one, too.
+// Pure ops only and elements of their results, and only what no one may write. Small constants with equal elements are
+// one, too.
 class MergeDuplicates final : public GraphPass {
  public:
   explicit MergeDuplicates(const Context&) {}
@@ -41,9 +42,9 @@ class MergeDuplicates final : public GraphPass {
       const NodeId here = id;
       id = rw.graph().next(id);
       const uint16_t traits = ops.Get(def.op).traits;
-      if ((traits & kPure) == 0 ||
-          (traits & (kMutates | kView | kRandom | kMintsSymbols | kHigherOrder | kPseudo)) != 0)
-        continue;
+      const bool merges = (traits & kPure) != 0 &&
+                          (traits & (kMutates | kView | kRandom | kMintsSymbols | kHigherOrder | kPseudo)) == 0;
+      if (!merges && def.op != op::getitem) continue;
       Key key{def.op, def.attrs, def.quant, {def.operands.begin(), def.operands.end()}};
       const auto [it, is_new] = first.try_emplace(std::move(key), here);
       if (is_new) continue;
