@@ -1,7 +1,6 @@
 // Damaged archives are answered as their table says: a curated set always, the whole corpus when it is there.
 #include <doctest/doctest.h>
 
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -49,13 +48,10 @@ void CheckFolder(const fs::path& folder) {
     CAPTURE(name);
     const bool refuse = rows[i].back() == "refuse" && !by_rules.contains(name);
     const auto context = MakeContext();
-    const auto start = std::chrono::steady_clock::now();
     const absl::StatusOr<Program> program = ReadPt2(*context, (folder / name).string());
-    const auto elapsed = std::chrono::steady_clock::now() - start;
     const std::string message(program.status().message());
     CAPTURE(message);
     CHECK_EQ(program.ok(), !refuse);
-    CHECK(elapsed < std::chrono::seconds(10));  // 1 s in an optimised build on an idle machine
     // One line that ends in the check id.
     if (refuse) {
       CHECK(message.find('\n') == std::string::npos);

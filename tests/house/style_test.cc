@@ -17,9 +17,9 @@ namespace fs = std::filesystem;
 using Line = std::function<void(const std::string& path, int number, const std::string& line)>;
 
 // Every line of every .h and .cc below src/, with the path relative to it.
-int ForEachLine(const Line& visit) {
+int ForEachLine(const Line& visit, const char* folder = "src") {
   int files = 0;
-  const fs::path src = tare::SourcePath("src");
+  const fs::path src = tare::SourcePath(folder);
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(src)) {
     const std::string extension = entry.path().extension();
     if (extension != ".h" && extension != ".cc") continue;
@@ -70,6 +70,13 @@ TEST_CASE("src/ir and src/meta read no clock and no environment") {
     if (!path.starts_with("ir/") && !path.starts_with("meta/")) return;
     if (std::regex_search(line, reads)) FAIL_CHECK(path << ":" << number << ": " << line);
   });
+}
+
+TEST_CASE("no test measures time: machines are loaded, and bench/ is there for that") {
+  const auto visit = [&](const std::string& path, int number, const std::string& line) {
+    if (line.starts_with("#include <chrono>")) FAIL_CHECK(path << ":" << number << ": " << line);
+  };
+  CHECK_GT(ForEachLine(visit, "tests"), 10);
 }
 
 TEST_CASE("every header is guarded and starts with what it is for") {

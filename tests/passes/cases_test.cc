@@ -1,5 +1,4 @@
 // Cases of other systems' users that concern caching and replay, by the number of the list they come from.
-#include <chrono>
 #include <string>
 #include <thread>
 #include <vector>
@@ -114,38 +113,24 @@ TEST_CASE("C05: a graph of lifted constants alone is replayed and folded") {
   CHECK_EQ(ReadFloats(*fixture.context, program.constants[0]), std::vector<double>{6.0});
 }
 
-double MillisecondsToName(int count) {
-  double best = 1e9;
-  for (int run = 0; run < 3; ++run) {
-    PassesFixture fixture;
-    Program program = fixture.Parse("graph main(%n: f32[8]) {\n  return %n\n}\n");
-    Graph& graph = program.main();
-    const NamedAttr self[] = {{"self", AttrValue::Operand(0)}};
-    const AttrsId attrs = fixture.context->attrs.Intern(self);
-    const NodeId input = graph.inputs()[0];
-    const auto start = std::chrono::steady_clock::now();
-    std::vector<NodeId> nodes;
-    for (int i = 0; i < count; ++i) {
-      const NodeId operands[] = {input};
-      nodes.push_back(GraphEdit(graph).InsertBefore(
-          graph.last(), {op::aten_relu_default, attrs, graph.meta(input), QuantId{0}, LocId{}, operands},
-          graph.mutable_lineage().UniqueName("n")));
-    }
-    const auto end = std::chrono::steady_clock::now();
-    best = std::min(best, std::chrono::duration<double, std::milli>(end - start).count());
-    bool in_order = true;
-    for (int i = 0; i < count; ++i)
-      in_order &= graph.NameOf(nodes[static_cast<size_t>(i)]) == absl::StrCat("n_", i + 1);
-    CHECK(in_order);
+// In linear time: trying one suffix after the other would take 20 billion steps, and the time the suite allows.
+TEST_CASE("C10: 200,000 nodes that all want one name get names in order") {
+  constexpr int kNodes = 200'000;
+  PassesFixture fixture;
+  Program program = fixture.Parse("graph main(%n: f32[8]) {\n  return %n\n}\n");
+  Graph& graph = program.main();
+  const NamedAttr self[] = {{"self", AttrValue::Operand(0)}};
+  const AttrsId attrs = fixture.context->attrs.Intern(self);
+  const NodeId input = graph.inputs()[0];
+  bool in_order = true;
+  for (int i = 0; i < kNodes; ++i) {
+    const NodeId operands[] = {input};
+    const NodeId node = GraphEdit(graph).InsertBefore(
+        graph.last(), {op::aten_relu_default, attrs, graph.meta(input), QuantId{0}, LocId{}, operands},
+        graph.mutable_lineage().UniqueName("n"));
+    in_order &= graph.NameOf(node) == absl::StrCat("n_", i + 1);
   }
-  return best;
-}
-
-TEST_CASE("C10: nodes that all want one name get names in order, in linear time") {
-  const double small = MillisecondsToName(10'500), large = MillisecondsToName(21'000);
-  CAPTURE(small);
-  CAPTURE(large);
-  CHECK(large <= 2.5 * small + 20);
+  CHECK(in_order);
 }
 
 TEST_CASE("C14: one program through the passes 20 times, with 1 and with 8 threads, gives one text") {
@@ -209,36 +194,27 @@ std::string SharedGroup(int count) {
   return absl::StrCat(text, "  return %", last, "\n}\n");
 }
 
-double MillisecondsForGroup(int count) {
-  PassesFixture fixture;
-  const std::string text = SharedGroup(count);
-  const auto start = std::chrono::steady_clock::now();
-  Program program = fixture.Parse(text);
-  const Graph& graph = program.main();
-  QuantId group;
-  bool one = true;
-  for (const NodeId node : graph.nodes()) {
-    if (graph.op(node) == op::placeholder || graph.op(node) == op::output) continue;
-    if (!group.has_value()) group = graph.quant(node);
-    one &= graph.quant(node) == group && group.index != 0;
-  }
-  CHECK(one);  // equal parameters are one record: nothing has to be unified later
-  const auto inferrer = fixture.NewInferrer(program);
-  std::vector<Pass> passes;
-  for (const PassRow& row : BuiltinPasses()) passes.push_back(fixture.Make(row.name));
-  const auto stats = RunPasses(program, *inferrer, passes);
-  CHECK_MESSAGE(stats.ok(), stats.status().ToString());
-  CHECK_EQ(program.main().num_nodes(), static_cast<uint32_t>(count + 3));
-  const auto end = std::chrono::steady_clock::now();
-  return std::chrono::duration<double, std::milli>(end - start).count();
-}
-
-TEST_CASE("C20: 10,000 nodes of one quantisation group, with 1 MB of stack and in linear time") {
+// In linear time: uniting each pair of the group would take the time the suite allows.
+TEST_CASE("C20: 50,000 nodes of one quantisation group, with 1 MB of stack") {
   OnSmallStack([] {
-    const double small = MillisecondsForGroup(5'000), large = MillisecondsForGroup(10'000);
-    CAPTURE(small);
-    CAPTURE(large);
-    CHECK(large <= 3 * small + 100);
+    constexpr int kNodes = 50'000;
+    PassesFixture fixture;
+    Program program = fixture.Parse(SharedGroup(kNodes));
+    const Graph& graph = program.main();
+    QuantId group;
+    bool one = true;
+    for (const NodeId node : graph.nodes()) {
+      if (graph.op(node) == op::placeholder || graph.op(node) == op::output) continue;
+      if (!group.has_value()) group = graph.quant(node);
+      one &= graph.quant(node) == group && group.index != 0;
+    }
+    CHECK(one);  // equal parameters are one record: nothing has to be unified later
+    const auto inferrer = fixture.NewInferrer(program);
+    std::vector<Pass> passes;
+    for (const PassRow& row : BuiltinPasses()) passes.push_back(fixture.Make(row.name));
+    const auto stats = RunPasses(program, *inferrer, passes);
+    CHECK_MESSAGE(stats.ok(), stats.status().ToString());
+    CHECK_EQ(program.main().num_nodes(), static_cast<uint32_t>(kNodes + 3));
   });
 }
 

@@ -1,5 +1,4 @@
 // Graphs of hostile size: no recursion on depth, no square of anything.
-#include <chrono>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -48,32 +47,25 @@ TEST_CASE("400,000 nodes in a chain: load, rewrite, print, erase, destroy with 1
   });
 }
 
-double MillisecondsToErase(int dead, std::string_view shape_of_death) {
-  PassesFixture fixture;
-  std::string text = "graph main(%x: f32[8]) {\n";
-  std::string previous = "x";
-  for (int i = 0; i < dead; ++i) {
-    absl::StrAppend(&text, "  %d", i, " = aten.relu.default(%", previous, ") : f32[8]\n");
-    if (shape_of_death == "chain") previous = absl::StrCat("d", i);
-  }
-  text += "  %y = aten.relu.default(%x) : f32[8]\n  return %y\n}\n";
-  Program program = fixture.Parse(text);
-  const auto inferrer = fixture.NewInferrer(program);
-  const Pass pass = fixture.Make("dead-code");
-  const auto start = std::chrono::steady_clock::now();
-  const auto stats = RunPasses(program, *inferrer, {&pass, 1});
-  const auto end = std::chrono::steady_clock::now();
-  REQUIRE(stats.ok());
-  CHECK_EQ(stats->front().counters.erased, dead);
-  CHECK_EQ(program.main().num_nodes(), 3);
-  return std::chrono::duration<double, std::milli>(end - start).count();
-}
-
-TEST_CASE("100,000 dead nodes go in linear time") {  // C16
-  for (const std::string_view kind : {"hub", "chain"}) {
-    CAPTURE(std::string(kind));
-    const double small = MillisecondsToErase(25'000, kind), large = MillisecondsToErase(100'000, kind);
-    CHECK(large < 16 * small + 200);  // 4 times is linear, 16 times quadratic; loaded machines vary
+// In linear time: a search among the rest for each node would take the time the suite allows.
+TEST_CASE("200,000 dead nodes go, users of one value or a chain") {  // C16
+  constexpr int kDead = 200'000;
+  for (const bool chain : {false, true}) {
+    CAPTURE(chain);
+    PassesFixture fixture;
+    std::string text = "graph main(%x: f32[8]) {\n";
+    for (int i = 0; i < kDead; ++i) {
+      const std::string of = chain && i > 0 ? absl::StrCat("d", i - 1) : "x";
+      absl::StrAppend(&text, "  %d", i, " = aten.relu.default(%", of, ") : f32[8]\n");
+    }
+    text += "  %y = aten.relu.default(%x) : f32[8]\n  return %y\n}\n";
+    Program program = fixture.Parse(text);
+    const auto inferrer = fixture.NewInferrer(program);
+    const Pass pass = fixture.Make("dead-code");
+    const auto stats = RunPasses(program, *inferrer, {&pass, 1});
+    REQUIRE(stats.ok());
+    CHECK_EQ(stats->front().counters.erased, kDead);
+    CHECK_EQ(program.main().num_nodes(), 3);
   }
 }
 
