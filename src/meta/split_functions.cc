@@ -70,7 +70,9 @@ ValueOr Chunk(RuleContext& rc, Values values) {
     std::fill(sizes.begin(), sizes.end(), Dim::Static(0));
     return SplitWithSizes(rc, self, sizes, axis);
   }
-  return SplitEvery(rc, self, CeilDiv(extent, Dim::Static(chunks)), axis);
+  // More chunks than elements are chunks of one; more elements than this are too many parts in any case.
+  constexpr int64_t kEnough = int64_t{1} << 31;
+  return SplitEvery(rc, self, CeilDiv(extent, Dim::Static(std::min(chunks, kEnough))), axis);
 }
 
 // `sections` parts whose lengths differ by at most one, the longer ones first.
