@@ -343,7 +343,8 @@ ExprId SymStore::Impl::FloorDiv(ExprId a, ExprId b) {
   }
   if (r.range.min >= 0 && ProvenLess(rest, by)) return outside;
   const Range range = FloorDivRange(r.range, at(by).range);
-  if (range.min == range.max) return Add(outside, Int(range.min));
+  const bool unbounded = range.min == INT64_MIN || range.max == INT64_MAX;
+  if (range.min == range.max && !unbounded) return Add(outside, Int(range.min));
   const ExprId pair[] = {rest, by};
   return Add(outside, Intern({ExprKind::kFloorDiv, ExprType::kInt, pair}));
 }
