@@ -117,6 +117,11 @@ Node Emitter::Slice(Node x, std::span<const int64_t> start, std::span<const int6
                              {"size", std::vector<int64_t>(size.begin(), size.end())}});
 }
 
+Node Emitter::Concat(const std::vector<Node>& parts, int64_t axis) {
+  if (!status_.ok() || parts.size() == 1) return parts[0];
+  return Insert(ops_.concat, {{"input1", parts}, {"axis", axis}});
+}
+
 Node Emitter::Cast(Node x, DType dtype) {
   if (!status_.ok() || x.tensor().dtype == dtype) return x;
   return Insert(ops_.cast, {{"input", x}, {"dtype", AttrValue::OfDType(dtype)}});

@@ -36,6 +36,7 @@ class Emitter {
   Node ToRank(Node x, size_t rank);  // ones in front
   Node Slice(Node x, std::span<const int64_t> start, std::span<const int64_t> size);
   Node Cast(Node x, DType dtype);
+  Node Concat(const std::vector<Node>& parts, int64_t axis);  // at least one
   // Also when the bounds are those of the dtype.
   Node Clamp(Node x, int64_t low, int64_t high);
 

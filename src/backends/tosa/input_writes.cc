@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
+#include "backends/tosa/tosa_ops.h"
 #include "ir/context.h"
 #include "ir/status.h"
 #include "meta/infer.h"
@@ -14,13 +14,10 @@
 namespace tare {
 namespace {
 
-// The op that gives what `op` writes into its first argument, with the same arguments; no value when there is none.
+// The pure twin of `op` when it takes the same arguments, else no value.
 Op PureOf(const Context& context, Op op) {
-  const std::string_view name = context.ops.Name(op);
-  const size_t dot = name.rfind('.');
-  if (!context.ops.Has(op, kMutates) || dot == std::string_view::npos || dot == 0 || name[dot - 1] != '_') return Op{};
-  const Op pure = context.ops.Find(absl::StrCat(TextPiece(name.substr(0, dot - 1)), TextPiece(name.substr(dot))));
-  if (!pure.has_value() || context.ops.Has(pure, kMutates)) return Op{};
+  const Op pure = PureTwin(context, op);
+  if (!pure.has_value()) return Op{};
   const Schema *from = context.ops.schema(op), *to = context.ops.schema(pure);
   if (from == nullptr || to == nullptr || from->args.size() != to->args.size()) return Op{};
   for (size_t i = 0; i < from->args.size(); ++i)

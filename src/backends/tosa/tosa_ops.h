@@ -11,6 +11,15 @@ namespace tare {
 
 inline bool IsTosa(const Context& context, Op op) { return context.ops.Name(op).substr(0, 5) == "tosa."; }
 
+// The op that gives what an op in place writes, aten.relu for aten.relu_; no value when there is none.
+inline Op PureTwin(const Context& context, Op op) {
+  const std::string_view name = context.ops.Name(op);
+  const size_t dot = name.rfind('.');
+  if (!context.ops.Has(op, kMutates) || dot == std::string_view::npos || dot == 0 || name[dot - 1] != '_') return Op{};
+  const Op pure = context.ops.Find(std::string(name.substr(0, dot - 1)).append(name.substr(dot)));
+  return pure.has_value() && !context.ops.Has(pure, kMutates) ? pure : Op{};
+}
+
 // Conversions of a tensor to a dtype that the call names.
 inline constexpr std::string_view kCastOps[] = {
     "aten._to_copy.default",

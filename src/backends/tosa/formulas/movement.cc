@@ -212,7 +212,7 @@ std::vector<Node> Parts(FormulaCall& c) {
 Node Join(FormulaCall& c, std::vector<Node> parts, int64_t axis) {
   for (Node& part : parts) part = c.m.Convert(part, c.dtype());
   if (!c.emit.ok() || parts.empty()) return c.Refuse("nothing is joined");
-  return parts.size() == 1 ? parts[0] : c.emit.Insert(c.emit.ops().concat, {{"input1", parts}, {"axis", axis}});
+  return c.emit.Concat(parts, axis);
 }
 Node Cat(FormulaCall& c) { return Join(c, Parts(c), c.Axis("dim", c.emit.ShapeOf(c.result).size())); }
 // hstack, vstack, dstack and column_stack, which lift tensors of few dims first.

@@ -1,4 +1,4 @@
-#include "absl/strings/str_cat.h"
+#include "backends/tosa/tosa_ops.h"
 #include "backends/tosa/tosa_passes.h"
 #include "ir/context.h"
 #include "ir/status.h"
@@ -22,12 +22,9 @@ class Functionalize final : public RewritePass {
     constexpr std::string_view kAten = "aten.";
     for (int i = 0; i < context.ops.size(); ++i) {
       const Op op{static_cast<uint16_t>(i)};
-      const std::string_view name = context.ops.Name(op);
-      if (!context.ops.Has(op, kMutates) || name.substr(0, kAten.size()) != kAten) continue;
-      const size_t dot = name.find('.', kAten.size());
-      if (dot == std::string_view::npos || name[dot - 1] != '_') continue;
-      const Op pure = context.ops.Find(absl::StrCat(TextPiece(name.substr(0, dot - 1)), TextPiece(name.substr(dot))));
-      if (!pure.has_value() || context.ops.Has(pure, kMutates)) continue;
+      if (context.ops.Name(op).substr(0, kAten.size()) != kAten) continue;
+      const Op pure = PureTwin(context, op);
+      if (!pure.has_value()) continue;
       targets_.push_back(op);
       pure_.push_back(pure);
     }

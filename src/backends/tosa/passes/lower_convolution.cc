@@ -286,10 +286,8 @@ class LowerConvolution final : public TosaRewrite {
     }
     return parts;
   }
-  Node Joined(Emitter& emit, const Convolution& c, const std::vector<Node>& parts) const {
-    if (!emit.ok()) return Node();
-    const int64_t axis = static_cast<int64_t>(std::max<size_t>(c.axes(), 2)) + 1;
-    return parts.size() == 1 ? parts[0] : emit.Insert(ops_.concat, {{"input1", parts}, {"axis", axis}});
+  static Node Joined(Emitter& emit, const Convolution& c, const std::vector<Node>& parts) {
+    return emit.Concat(parts, static_cast<int64_t>(std::max<size_t>(c.axes(), 2)) + 1);
   }
 
   // Sums of 48 bits, which no operator joins: rescaled each before.

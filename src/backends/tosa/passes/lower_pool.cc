@@ -133,13 +133,9 @@ class LowerPool final : public TosaRewrite {
         one.stride = {row.stride, column.stride};
         parts.push_back(One(emit, part, one, {0, 0, 0, 0}, site));
       }
-      rows.push_back(Joined(emit, parts, 2));
+      rows.push_back(emit.Concat(parts, 2));
     }
-    return Joined(emit, rows, 1);
-  }
-  Node Joined(Emitter& emit, const std::vector<Node>& parts, int64_t axis) const {
-    if (!emit.ok()) return Node();
-    return parts.size() == 1 ? parts[0] : emit.Insert(ops_.concat, {{"input1", parts}, {"axis", axis}});
+    return emit.Concat(rows, 1);
   }
 
   // One AVG_POOL2D or MAX_POOL2D.

@@ -72,10 +72,6 @@ class Unroller {
     size[axis] = count;
     return emit_.Slice(x, start, size);
   }
-  Node Concat(const std::vector<Node>& parts, int64_t axis) {
-    if (!emit_.ok() || parts.size() == 1) return parts[0];
-    return emit_.Insert(emit_.ops().concat, {{"input1", parts}, {"axis", axis}});
-  }
 
  private:
   Node Gate(Node x, int64_t first, int64_t count) { return Part(x, 3, first * hidden_, count * hidden_); }
@@ -161,14 +157,14 @@ class LowerRecurrent final : public TosaTableRewrite<const CellRow*> {
       const bool last = layer + 1 == layers;
       std::vector<Node> sides;
       for (const std::vector<Node>& made : found)
-        sides.push_back(unroll.Concat(made, last && batched && batch_first ? 1 : 0));
-      rows = unroll.Concat(sides, 3);
+        sides.push_back(emit.Concat(made, last && batched && batch_first ? 1 : 0));
+      rows = emit.Concat(sides, 3);
     }
     for (const Node user : node.users()) {
       const int64_t index = *user.integer("index");
       Node value = rows;
-      if (index == 1) value = unroll.Concat(last_h, 0);
-      if (index == 2) value = unroll.Concat(last_c, 0);
+      if (index == 1) value = emit.Concat(last_h, 0);
+      if (index == 2) value = emit.Concat(last_c, 0);
       if (index < 0 || index > 2 || !value.has_value()) return absl::OkStatus();
       outputs.push_back(emit.Reshape(value, emit.ShapeOf(user)));
     }
