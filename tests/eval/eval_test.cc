@@ -62,6 +62,21 @@ graph b(%n: i64[], %x: f32[1]) {
            "f32[1] 32");
 }
 
+TEST_CASE("E14: a constant in channels-last order is read in its own order") {
+  const std::unique_ptr<Context> context = MakeContext();
+  absl::StatusOr<Program> program = ParseProgram(*context, R"(graph main(%c: f32[1,2,2,2]{8,1,4,2} = parameter "c") {
+  %y = aten.add.Tensor(%c, %c) : f32[1,2,2,2]{8,1,4,2}
+  return %y, %c
+}
+)");
+  REQUIRE(program.ok());
+  const float stored[] = {0, 4, 1, 5, 2, 6, 3, 7};
+  program->constants[0].payload = {.owner = nullptr, .bytes = std::as_bytes(std::span(stored))};
+  const absl::StatusOr<EvalResult> result = Evaluate(*program, {});
+  REQUIRE_MESSAGE(result.ok(), result.status().message());
+  CHECK_EQ(PrintValue(Value::List(result->outputs)), "f32[1,2,2,2] 0 2 4 6 8 10 12 14; f32[1,2,2,2] 0 1 2 3 4 5 6 7");
+}
+
 TEST_CASE("inputs, sizes and memory are checked") {
   const std::unique_ptr<Context> context = MakeContext();
   const auto run = [&](std::string_view text, std::vector<Value> inputs, int64_t limit) {

@@ -26,12 +26,13 @@ std::string_view OtherKind(const std::vector<ZipEntry>& entries) {
 }
 
 std::string SomeNames(const std::vector<ZipEntry>& entries) {
+  constexpr size_t kNames = 8;
   std::string text;
-  for (size_t i = 0; i < entries.size() && i < 4; ++i) {
+  for (size_t i = 0; i < std::min(entries.size(), kNames); ++i) {
     if (i > 0) text += ", ";
     text += Printable(entries[i].name);
   }
-  return entries.size() > 4 ? text + ", …" : text;
+  return entries.size() > kNames ? text + ", …" : text;
 }
 
 bool ParseNumber(std::string_view text, int64_t* value) {

@@ -1,5 +1,6 @@
 #include "formats/pt2/json.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <limits>
@@ -191,6 +192,30 @@ bool SameJson(simdjson::dom::element a, simdjson::dom::element b) {
     default:
       return simdjson::minify(a) == simdjson::minify(b);
   }
+}
+
+std::string QuoteBareFloats(std::string_view text) {
+  static constexpr std::string_view kTokens[] = {"-Infinity", "Infinity", "NaN"};
+  std::string quoted;
+  size_t copied = 0;
+  for (size_t at = 0; (at = text.find_first_of("\"-IN", at)) != text.npos;) {
+    if (text[at] == '"') {  // to the end of the string
+      for (++at; at < text.size() && text[at] != '"'; ++at)
+        if (text[at] == '\\') ++at;
+      if (at >= text.size()) break;
+      ++at;
+      continue;
+    }
+    const auto token = std::find_if(std::begin(kTokens), std::end(kTokens),
+                                    [&](std::string_view t) { return text.substr(at).starts_with(t); });
+    if (token == std::end(kTokens)) {
+      ++at;
+      continue;
+    }
+    quoted.append(text, copied, at - copied).append("\"").append(*token).append("\"");
+    copied = at += token->size();
+  }
+  return copied == 0 ? quoted : quoted.append(text, copied);
 }
 
 absl::StatusOr<Json> JsonDocument::Parse(std::string_view text, size_t slack) {

@@ -105,6 +105,10 @@ absl::StatusOr<JsonFields<kNames>> ReadFields(const Json& json, const JsonField 
 // The same value, written with the same order of keys. Nesting is bounded by the parser.
 bool SameJson(simdjson::dom::element a, simdjson::dom::element b);
 
+// The text with NaN, Infinity and -Infinity, which old writers put where JSON allows no such number, as the strings
+// that stand for them since. Empty when there is none. Cost: one walk over the text.
+std::string QuoteBareFloats(std::string_view text);
+
 // One document. The text must stay alive and have kJsonPadding readable bytes behind it, or it is copied.
 class JsonDocument {
  public:

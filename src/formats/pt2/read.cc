@@ -5,6 +5,7 @@
 #include "absl/strings/str_join.h"
 #include "formats/pt2/archive.h"
 #include "formats/pt2/pt2.h"
+#include "formats/pt2/pt2_limits.h"
 #include "formats/pt2/reader.h"
 #include "formats/pt2/utf8.h"
 
@@ -62,8 +63,13 @@ absl::StatusOr<Program> ReadFrom(Context& context, Bytes file, const ReadOptions
   TARE_ASSIGN_OR_RETURN(const Bytes text, archive.Read(*entry, CrcCheck::kVerify));
   Reader reader(context);
   reader.program.name = model;
-  const std::string_view json(reinterpret_cast<const char*>(text.data.data()), text.data.size());
-  const size_t slack = entry->deflated ? kJsonPadding : archive.SlackBehind(text);
+  std::string_view json(reinterpret_cast<const char*>(text.data.data()), text.data.size());
+  size_t slack = entry->deflated ? kJsonPadding : archive.SlackBehind(text);
+  const std::string quoted = legacy && json.size() <= kMaxJsonBytes ? QuoteBareFloats(json) : "";
+  if (!quoted.empty()) {
+    json = quoted;
+    slack = 0;
+  }
   if (const absl::Status status = ReadProgramJson(reader, json, slack); !status.ok())
     return Prefixed(absl::StrCat("entry ", Printable(entry->name), ": "), status);
   const CrcCheck check = options.verify_weights ? CrcCheck::kVerify : CrcCheck::kSkip;
