@@ -59,11 +59,12 @@ class NarrowMovement final : public RewritePass {
   }
 
  private:
-  // node(inner(x)) as inner(node(x)); `quant` is what the integers of the new inner one mean.
+  // node(inner(x)) as inner(node(x)), where the target has both for those dtypes: it moves no 48-bit sums, say.
+  // `quant` is what the integers of the new inner one mean.
   static absl::Status Swap(Node node, Node inner, Rewriter& rw, QuantId quant) {
-    TARE_ASSIGN_OR_RETURN(
-        const Node first,
-        rw.InsertBefore(node, node.op(), ArgList(ArgsOn(rw, node, inner, inner.operand(0))), node.name()));
+    const std::vector<ArgInit> args = ArgsOn(rw, node, inner, inner.operand(0));
+    if (!rw.Infer(node.op(), ArgList(args)).ok()) return absl::OkStatus();
+    TARE_ASSIGN_OR_RETURN(const Node first, rw.InsertBefore(node, node.op(), ArgList(args), node.name()));
     rw.SetQuant(first, rw.context().quants.Get(quant));
     return rw.Redefine(node, inner.op(), ArgList(ArgsOn(rw, inner, inner.operand(0), first)));
   }
