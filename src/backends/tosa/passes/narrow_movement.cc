@@ -43,7 +43,8 @@ class NarrowMovement final : public RewritePass {
     const Node inner = node.operand(0);
     if (inner.num_operands() == 0 || inner.num_uses() != 1 || !inner.is_tensor()) return absl::OkStatus();
     if (Is(reshape_, node)) {
-      if (!IsConversion(inner)) return absl::OkStatus();
+      // Sums of 48 bits do not move at all.
+      if (!IsConversion(inner) || BitsOf(inner.operand(0).tensor().dtype) > 32) return absl::OkStatus();
       const bool widens_last = LastExtent(inner) == 1 && LastExtent(node) > 1;
       if (!widens_last && !BetweenRescaleAndArithmetic(node, inner)) return absl::OkStatus();
       return Swap(node, inner, rw, inner.operand(0).quant());
