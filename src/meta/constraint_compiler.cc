@@ -19,7 +19,8 @@ namespace {
 constexpr std::string_view kFields[] = {"on", "when", "let", "that", "say", "remedy", "source"};
 
 // What rows on every operator, and on what is left outside, see.
-constexpr std::string_view kNodeSchema = "(Tensor[] tensors, str op, bool lowers, bool mutates, bool converts) -> ()";
+constexpr std::string_view kNodeSchema =
+    "(Tensor[] tensors, str op, bool lowers, bool mutates, bool converts, bool number, str dynamic) -> ()";
 
 std::string Quoted(std::string_view text) {
   std::string out = "\"";

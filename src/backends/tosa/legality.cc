@@ -8,6 +8,7 @@
 #include "backends/tosa/affine.h"
 #include "backends/tosa/constraint_rows.h"
 #include "backends/tosa/pass_list.h"
+#include "backends/tosa/symbol_origins.h"
 #include "backends/tosa/tosa_ops.h"
 #include "ir/context.h"
 #include "ir/status.h"
@@ -45,7 +46,8 @@ class Constraints {
         graph_(program.main()),
         context_(*program.context),
         rules_(GeneratedConstraintRules()),
-        qdq_(context_) {
+        qdq_(context_),
+        origins_(program) {
     state_.context = &context_;
     state_.rules = &rules_;
     state_.facts = program.facts.get();
@@ -105,13 +107,24 @@ class Constraints {
         output && std::any_of(program_.outputs.begin(), program_.outputs.end(), [](const OutputSpec& spec) {
           return spec.kind != OutputKind::kUser && spec.kind != OutputKind::kLoss;
         });
-    const Value args[] = {Value::List({tensors.data(), tensors.size()}), Value::String(output ? "output" : "input"),
-                          Value::Bool(whole), Value::Bool(mutates), Value::Bool(false)};
+    const std::string dynamic = origins_.Of(node);
+    const Value args[] = {Value::List({tensors.data(), tensors.size()}),
+                          Value::String(output ? "output" : "input"),
+                          Value::Bool(whole),
+                          Value::Bool(mutates),
+                          Value::Bool(false),
+                          Value::Bool(false),
+                          Value::String(dynamic)};
     return Evaluate(rows_.at(kConstraintsOnEdge), args);
   }
 
  private:
   bool IsTensor(MetaId id) const { return id.has_value() && context_.metas.Get(id).kind == MetaKind::kTensor; }
+
+  bool IsNumber(MetaId id) const {
+    const MetaKind kind = id.has_value() ? context_.metas.Get(id).kind : MetaKind::kNone;
+    return kind == MetaKind::kInt || kind == MetaKind::kFloat || kind == MetaKind::kBool;
+  }
 
   absl::Status CheckNode(std::string_view row, NodeId node) {
     state_.Begin({});
@@ -120,10 +133,14 @@ class Constraints {
     for (const NodeId operand : graph_.operands(node)) AddTensors(rc, graph_.meta(operand), tensors);
     AddTensors(rc, graph_.meta(node), tensors);
     const Op op = graph_.op(node);
-    const Value args[] = {Value::List({tensors.data(), tensors.size()}), Value::String(context_.ops.Name(op)),
+    const std::string dynamic = origins_.Of(node);
+    const Value args[] = {Value::List({tensors.data(), tensors.size()}),
+                          Value::String(context_.ops.Name(op)),
                           Value::Bool(lowered_.has_value() && lowered_->contains(op)),
                           Value::Bool(context_.ops.Has(op, kMutates)),
-                          Value::Bool(qdq_.IsQuantize(op) || qdq_.IsDequantize(op))};
+                          Value::Bool(qdq_.IsQuantize(op) || qdq_.IsDequantize(op)),
+                          Value::Bool(context_.ops.Has(op, kMintsSymbols) && IsNumber(graph_.meta(node))),
+                          Value::String(dynamic)};
     return Evaluate(rows_.at(row), args);
   }
 
@@ -162,6 +179,7 @@ class Constraints {
   Context& context_;
   const RuleSet rules_;
   const QdqOps qdq_;
+  SymbolOrigins origins_;
   RuleContext::State state_;
   absl::flat_hash_map<std::string_view, int32_t> rows_;
   std::vector<bool> constant_;                      // by node

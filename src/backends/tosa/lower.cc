@@ -7,6 +7,7 @@
 #include "backends/tosa/boundary.h"
 #include "backends/tosa/input_writes.h"
 #include "backends/tosa/integer_edge.h"
+#include "backends/tosa/memory_order.h"
 #include "backends/tosa/origins.h"
 #include "backends/tosa/pass_list.h"
 #include "backends/tosa/tosa_ops.h"
@@ -32,22 +33,14 @@ absl::StatusOr<LowerResult> LowerOnce(Program& program, const TosaTarget& target
   LowerResult result;
   TARE_ASSIGN_OR_RETURN(result.passes, RunPipeline(program, *inferrer, pipeline, options));
   MoveInputCasts(program);
-  MoveOutputCasts(program);
   DropUnusedInputs(program);
   const auto is_spec = [](const std::string& verifier) { return verifier.rfind("TOSA-", 0) == 0; };
   program.verifiers.erase(std::remove_if(program.verifiers.begin(), program.verifiers.end(), is_spec),
                           program.verifiers.end());
   program.verifiers.push_back(target.spec);
   result.outside = FindOutside(program, target.spec, *inferrer, result.passes);
+  TARE_RETURN_IF_ERROR(SettleMemoryOrder(program, *inferrer, result.outside));
   return result;
-}
-
-StatedEdge EdgeOf(const Program& program) {
-  const Graph& graph = program.main();
-  StatedEdge edge;
-  for (const NodeId input : graph.inputs()) edge.inputs[input.index] = graph.meta(input);
-  for (const NodeId value : graph.operands(graph.last())) edge.outputs.push_back(graph.meta(value));
-  return edge;
 }
 
 // Nodes whose lowering the target does not run, with its reason; to be left as they are.
@@ -126,8 +119,6 @@ absl::StatusOr<LowerResult> LowerToTosa(Program& program, const TosaTarget& targ
   TARE_ASSIGN_OR_RETURN(const Pipeline pipeline, ParsePipeline(*program.context, AllPasses(), text->name, text->text));
   DropAsserts(program);
   ReturnInputWrites(program);
-  const StatedEdge stated = EdgeOf(program);
-  CastReturned(program);
   Stays stays = Unbelievable(program, target);
   TARE_RETURN_IF_ERROR(MoveBoundary(program));
   const Program start = program;
@@ -157,7 +148,6 @@ absl::StatusOr<LowerResult> LowerToTosa(Program& program, const TosaTarget& targ
   }
   for (const Payload& file : MappedSpans(start.constants)) ForgetPages(file);
   if (!result.ok()) return result;
-  result->stated = stated;
   for (Outside& row : result->outside) {
     const auto stay = stays.find(row.node.index);
     if (stay != stays.end()) row = stay->second;

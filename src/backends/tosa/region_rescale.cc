@@ -42,7 +42,8 @@ absl::Status RegionWriter::WriteRescale(NodeId node) {
   const bool channels_fit = scales.size() == 1 || (!from.shape.empty() && from.shape.back().is_static() &&
                                                    from.shape.back().value() == static_cast<int64_t>(scales.size()));
   if (!channels_fit) {
-    return InvalidError("tosa_write_c8", scales.size(), " scales: one, or one for each channel of the last axis");
+    return InvalidError("tosa_write_c8", scales.size(),
+                        " scales for the channels of the last axis: one, or one for each");
   }
   TARE_ASSIGN_OR_RETURN(parts.scales, FixedScalesOf(scales, parts.width));
   const std::optional<int64_t> input_zp = IntArg(Arg(node, "in_zp")), output_zp = IntArg(Arg(node, "out_zp"));

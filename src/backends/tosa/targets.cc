@@ -37,12 +37,16 @@ absl::StatusOr<TosaTarget> FindTosaTarget(std::string_view name) {
   const std::string lower = absl::AsciiStrToLower(TextPiece(name));
   for (const TosaTargetRow& row : kTargets)
     if (row.name == lower) return TosaTarget{lower, std::string(row.spec), std::string(row.pipeline)};
-  if (lower.rfind("tosa-", 0) != 0) {
+  const auto known = [] {
     std::vector<absl::string_view> names;
     for (const TosaTargetRow& row : kTargets) names.push_back(TextPiece(row.name));
+    return absl::StrCat("; known are ", absl::StrJoin(names, ", "), ", and tosa-1.0 with other extensions");
+  };
+  if (lower.rfind("tosa-", 0) != 0)
     return CheckError(absl::StatusCode::kNotFound, "target_c1",
-                      absl::StrCat("unknown target ", TextPiece(name), "; known are ", absl::StrJoin(names, ", ")));
-  }
+                      absl::StrCat("unknown target ", TextPiece(name), known()));
+  if (!lower.starts_with("tosa-1.0"))
+    return InvalidError("target_c3", "target ", name, ": programs are lowered to TOSA 1.0", known());
   // Profiles are in capitals, extensions are not.
   std::vector<std::string> parts = absl::StrSplit(lower, '+');
   bool floats = false;

@@ -22,7 +22,8 @@ struct TosaTargetRow {
 std::span<const TosaTargetRow> TosaTargets();
 
 // `name` in any case: a row's, or a specification `tosa-1.0+int+int16`.
-// Errors: NotFound [target_c1] naming those there are; InvalidArgument [tosa_spec_c1].
+// Errors: NotFound [target_c1] and InvalidArgument [target_c3], of another version than 1.0, naming those there are;
+// InvalidArgument [tosa_spec_c1].
 absl::StatusOr<TosaTarget> FindTosaTarget(std::string_view name);
 
 }  // namespace tare

@@ -1,4 +1,6 @@
 // Programs as text, and what lowering makes of them: faults that users reported, and one program per constraint.
+#include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <set>
@@ -23,7 +25,8 @@ constexpr std::string_view kHead = "== ", kAnswer = "--\n";
 
 enum class Breaks { kNothing, kRules };  // what programs of a file state may differ from what rules give
 
-// The elements of an input: numbers, or `first..last` for all from one to the other. i8, i16, i32 and f32.
+// The elements of an input: numbers, or `first..last` for all from one to the other; one fills the tensor. i8, i16, i32
+// and f32.
 Value InputOf(const TensorMeta& meta, const std::string& line) {
   std::vector<float> numbers;
   for (const absl::string_view word : absl::StrSplit(line, ' ')) {
@@ -35,6 +38,7 @@ Value InputOf(const TensorMeta& meta, const std::string& line) {
   std::vector<int64_t> shape;
   for (const Dim dim : meta.shape) shape.push_back(dim.value());
   Tensor tensor = *Tensor::Make(meta.dtype, shape, nullptr);
+  if (numbers.size() == 1) numbers.resize(static_cast<size_t>(tensor.size()), numbers[0]);
   REQUIRE_EQ(tensor.size(), static_cast<int64_t>(numbers.size()));
   for (size_t i = 0; i < numbers.size(); ++i) {
     if (meta.dtype == DType::kI8) tensor.mutable_data<int8_t>()[i] = static_cast<int8_t>(numbers[i]);
@@ -45,8 +49,9 @@ Value InputOf(const TensorMeta& meta, const std::string& line) {
   return Value(std::move(tensor));
 }
 
-// What a program makes of inputs, a line for each result with its elements.
-std::string ValuesOf(const Program& program, const std::vector<std::string>& lines) {
+// What a program makes of inputs: the elements of each result.
+absl::StatusOr<std::vector<std::vector<float>>> ValuesOf(const Program& program,
+                                                         const std::vector<std::string>& lines) {
   const Graph& graph = program.main();
   std::vector<Value> inputs;
   for (size_t i = 0; i < graph.inputs().size(); ++i) {  // constants are among them
@@ -55,25 +60,47 @@ std::string ValuesOf(const Program& program, const std::vector<std::string>& lin
     inputs.push_back(InputOf(program.context->metas.Get(graph.meta(graph.inputs()[i])).tensor, lines[inputs.size()]));
   }
   const absl::StatusOr<EvalResult> result = Evaluate(program, inputs);
-  if (!result.ok()) return absl::StrCat("error: ", result.status().message(), "\n");
-  std::string text;
+  if (!result.ok()) return result.status();
+  std::vector<std::vector<float>> values;
   for (const Value& value : result->outputs) {
     const Tensor& tensor = value.tensor;
-    absl::StrAppend(&text, "values:");
+    std::vector<float>& elements = values.emplace_back();
     for (int64_t i = 0; i < tensor.size(); ++i)
-      absl::StrAppend(&text, " ",
-                      tensor.dtype() == DType::kF32   ? tensor.data<float>()[i]
-                      : tensor.dtype() == DType::kI32 ? static_cast<float>(tensor.data<int32_t>()[i])
-                      : tensor.dtype() == DType::kI16 ? static_cast<float>(tensor.data<int16_t>()[i])
-                                                      : static_cast<float>(tensor.data<int8_t>()[i]));
+      elements.push_back(tensor.dtype() == DType::kF32   ? tensor.data<float>()[i]
+                         : tensor.dtype() == DType::kI32 ? static_cast<float>(tensor.data<int32_t>()[i])
+                         : tensor.dtype() == DType::kI16 ? static_cast<float>(tensor.data<int16_t>()[i])
+                                                         : static_cast<float>(tensor.data<int8_t>()[i]));
+  }
+  return values;
+}
+
+// What the lowering makes of the inputs, a line for each result. It must be what the program made of them: floats but
+// for rounding, integers but for a step.
+std::string ComparedValues(const Program& lowered, const Program& source, const std::vector<std::string>& inputs) {
+  const auto got = ValuesOf(lowered, inputs), want = ValuesOf(source, inputs);
+  if (!got.ok()) return absl::StrCat("error: ", got.status().message(), "\n");
+  REQUIRE_MESSAGE(want.ok(), want.status().message());
+  REQUIRE_EQ(got->size(), want->size());
+  std::string text;
+  for (size_t k = 0; k < got->size(); ++k) {
+    const Graph& main = source.main();
+    const TensorMeta& meta = source.context->metas.Get(main.meta(main.operands(main.last())[k])).tensor;
+    REQUIRE_EQ((*got)[k].size(), (*want)[k].size());
+    absl::StrAppend(&text, "values:");
+    for (size_t i = 0; i < (*got)[k].size(); ++i) {
+      const float value = (*got)[k][i], other = (*want)[k][i];
+      const float step = IsFloating(meta.dtype) ? 1e-5f * std::max(1.0f, std::abs(other)) : 1;
+      if (!(std::abs(value - other) <= step)) FAIL_CHECK("element ", i, ": ", value, ", the program gives ", other);
+      absl::StrAppend(&text, " ", value);
+    }
     absl::StrAppend(&text, "\n");
   }
   return text;
 }
 
-// The operators of the lowering and what is left outside, a line each; what becomes of inputs, when `@` lines give
-// them.
-std::string AnswerOf(const std::string& target, std::string text, bool breaks_rules) {
+// The operators of the lowering and what is left outside, a line each; the program, when it is to be seen; what becomes
+// of inputs, when `@` lines give them.
+std::string AnswerOf(const std::string& target, bool shows_program, std::string text, bool breaks_rules) {
   std::vector<std::string> inputs;
   for (size_t at; (at = text.find("\n@ ")) != std::string::npos;) {
     const size_t end = text.find('\n', at + 1);
@@ -83,6 +110,7 @@ std::string AnswerOf(const std::string& target, std::string text, bool breaks_ru
   const std::unique_ptr<Context> context = MakeContext();
   absl::StatusOr<Program> program = ParseProgram(*context, text);
   if (!program.ok()) return absl::StrCat("error: ", program.status().message(), "\n");
+  const Program source = *program;
   RunOptions options;
   options.verify = VerifyWhat::kAll;
   options.check_meta = !breaks_rules;
@@ -97,7 +125,8 @@ std::string AnswerOf(const std::string& target, std::string text, bool breaks_ru
   for (const Outside& outside : result->outside)
     absl::StrAppend(&answer, "outside: ", std::string(context->ops.Name(program->main().op(outside.node))), " [",
                     outside.check_id, "] ", outside.why, "\n");
-  if (!inputs.empty()) absl::StrAppend(&answer, ValuesOf(*program, inputs));
+  if (shows_program) absl::StrAppend(&answer, PrintProgram(*context, *program));
+  if (!inputs.empty()) absl::StrAppend(&answer, ComparedValues(*program, source, inputs));
   return answer;
 }
 
@@ -116,10 +145,12 @@ std::set<std::string> RunBlocks(std::string_view file, Breaks breaks) {
     REQUIRE_MESSAGE(answer_at != std::string::npos, block);
     const size_t line = block.find('\n');
     const std::vector<std::string> head = absl::StrSplit(block.substr(kHead.size(), line - kHead.size()), ' ');
-    REQUIRE_EQ(head.size(), 2);
+    REQUIRE_GE(head.size(), 2);
+    const bool shows_program = head.size() == 3 && head[2] == "program";
+    REQUIRE((head.size() == 2 || shows_program));
     CAPTURE(block);
     const std::string answer =
-        absl::StrCat(AnswerOf(head[1], block.substr(line, answer_at - line), breaks == Breaks::kRules),
+        absl::StrCat(AnswerOf(head[1], shows_program, block.substr(line, answer_at - line), breaks == Breaks::kRules),
                      next == std::string::npos ? "" : "\n");
     if (!update) CHECK_EQ(block.substr(answer_at + kAnswer.size()), answer);
     absl::StrAppend(&all, block.substr(0, answer_at), std::string(kAnswer), answer);

@@ -11,18 +11,22 @@ namespace {
 
 constexpr std::string_view kConcats[] = {"aten.cat.default", "aten.concat.default", "aten.stack.default"};
 
-// Writes cat and stack as CONCAT. Parts with other parameters than the result are rescaled first, or once behind it
-// when all have the same; empty parts go.
+// Writes cat and stack as CONCAT. Parts of another dtype are cast. Parts with other parameters than the result are
+// rescaled first, or once behind it when all have the same; empty parts go.
 class LowerConcat final : public TosaRewrite {
  public:
   explicit LowerConcat(const Context& context) : TosaRewrite("lower-concat", context, FindOps(context, kConcats)) {}
 
   absl::Status Rewrite(Node node, Rewriter& rw) const override {
     const std::vector<Node> parts = node.arg_list("tensors");
-    for (const Node part : parts)
-      if (!part.has_value() || !part.is_tensor() || part.tensor().dtype != node.tensor().dtype) return absl::OkStatus();
+    const DType dtype = node.tensor().dtype;
+    bool mixed = false;
+    for (const Node part : parts) {
+      if (!part.has_value() || !part.is_tensor()) return absl::OkStatus();
+      mixed = mixed || part.tensor().dtype != dtype;
+    }
     const std::optional<Site> site = SiteOf(qdq_, rw, node, parts);
-    if (!site.has_value() || parts.empty()) return absl::OkStatus();
+    if (!site.has_value() || parts.empty() || (mixed && site->quantised)) return absl::OkStatus();
     const bool stacks = rw.context().ops.Name(node.op()) == "aten.stack.default";
     Emitter emit(rw, ops_, node);
     const std::vector<int64_t> out = emit.ShapeOf(node);
@@ -42,7 +46,7 @@ class LowerConcat final : public TosaRewrite {
         if (!stacks && shape.size() != out.size()) continue;  // the empty list torch skips
         if (!stacks && shape[static_cast<size_t>(axis)] == 0) continue;
         if (stacks) shape.insert(shape.begin() + axis, 1);
-        Node value = input.value;
+        Node value = mixed ? emit.Cast(input.value, dtype) : input.value;
         if (site->quantised && !input.q.has_value()) {
           emit.Refuse("tosa_lower_c4", "an operand beside quantised values is not quantised");
           return emit.Finish();
@@ -55,11 +59,8 @@ class LowerConcat final : public TosaRewrite {
         values.push_back(emit.Reshape(value, shape));
       }
       if (values.empty()) return emit.Finish();
-      Node joined = values[0];
-      if (values.size() > 1) {
-        joined = emit.Insert(ops_.concat, {{"input1", values}, {"axis", axis}});
-        if (output.q.has_value()) emit.Quantify(joined, {}, shared ? &*one.q : &*output.q);
-      }
+      Node joined = emit.Concat(values, axis);
+      if (values.size() > 1 && output.q.has_value()) emit.Quantify(joined, {}, shared ? &*one.q : &*output.q);
       if (shared && !one.q->SameScale(*output.q)) {
         const double factor[] = {one.q->scale() / output.q->scale()};
         joined = emit.RescaleTo(joined, factor, one.q->zero_point(), *output.q);

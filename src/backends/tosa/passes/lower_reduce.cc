@@ -96,15 +96,14 @@ class LowerReduce final : public TosaTableRewrite<ReduceLowering> {
     }
     for (const int64_t axis : axes)
       if ((*shape)[axis] != 1) value = emit.Insert(op, {{"input", value}, {"axis", axis}});
-    if (codes == Codes::kSum && rescales) {
+    if (rescales) {
+      const double divisor = codes == Codes::kMean ? static_cast<double>(count) : 1;
       FinishRescaled(
           emit, *site, value,
-          [&](const Affine& to) { return std::vector<double>{site->inputs[0].q->scale() / to.scale()}; },
+          [&](const Affine& to) { return std::vector<double>{site->inputs[0].q->scale() / divisor / to.scale()}; },
           [&](Node result) { return emit.Reshape(result, out); });
       return emit.Finish();
     }
-    if (codes == Codes::kMean)
-      value = emit.RescaleTo(value, std::vector<double>{1.0 / static_cast<double>(count)}, 0, *site->inputs[0].q);
     value = emit.Reshape(value, out);
     if (emit.ok()) FinishMoved(emit, *site, value);
     return emit.Finish();
