@@ -27,8 +27,9 @@ namespace {
 
 void Put(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
-std::string QuantText(const EdgeValue& value) {
-  if (value.q.empty()) return "";
+std::string EdgeText(const EdgeValue& value) {
+  const bool same = value.stated.empty() || value.stated == value.type;
+  if (value.q.empty()) return same ? std::string() : absl::StrCat(", of the program ", value.stated);
   const Affine& q = value.q[0];
   return absl::StrCat(", scale ", absl::StrFormat("%.17g", q.scale()), ", zero point ", q.zero_point());
 }
@@ -40,9 +41,9 @@ std::string SummaryText(const LowerSummary& s) {
                   " of activations, at most ", s.peak_bytes, " at once; ", s.transposes, " transpositions and ",
                   s.rescales, " rescales left\n");
   for (const EdgeValue& value : s.inputs)
-    absl::StrAppend(&text, "input %", value.name, ": ", value.type, QuantText(value), "\n");
+    absl::StrAppend(&text, "input %", value.name, ": ", value.type, EdgeText(value), "\n");
   for (const EdgeValue& value : s.outputs)
-    absl::StrAppend(&text, "output %", value.name, ": ", value.type, QuantText(value), "\n");
+    absl::StrAppend(&text, "output %", value.name, ": ", value.type, EdgeText(value), "\n");
   return text;
 }
 
@@ -80,6 +81,7 @@ void WriteEdges(JsonWriter& json, std::string_view name, const std::vector<EdgeV
       json.Object([&] {
         json.Field("name", value.name);
         json.Field("type", value.type);
+        if (!value.stated.empty()) json.Field("program_type", value.stated);
         if (value.q.empty()) return;
         json.Field("scale", value.q[0].scale());
         json.Field("zero_point", value.q[0].zero_point());
@@ -150,7 +152,7 @@ std::string PartText(const WrittenPart& part) {
 
 void PrintJson(const LowerOptions& options, const Program& program, const LowerResult& result,
                const std::vector<WrittenPart>& parts) {
-  const LowerSummary s = Summarize(program);
+  const LowerSummary s = Summarize(program, result.stated);
   JsonWriter json;
   json.Object([&] {
     json.Field("file", options.file);
@@ -263,7 +265,7 @@ int RunLower(const LowerOptions& options) {
     if (options.stats || options.timing)
       for (const PassStats& stats : result->passes) Put(PassLine(stats, options.timing));
     if (options.explain) Put(OutsideText(*program, *result));
-    Put(SummaryText(Summarize(*program)));
+    Put(SummaryText(Summarize(*program, result->stated)));
     for (const WrittenPart& part : parts) Put(PartText(part));
   }
   return refused ? Complain(options.file, LeftOutside(*program, *result)) : kExitOk;

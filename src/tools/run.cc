@@ -178,6 +178,9 @@ class Running {
     ExitCode code = kExitOk;
     std::vector<Difference> differences;
     std::vector<Tensor> wanted;
+    Meta narrow;
+    narrow.kind = MetaKind::kTensor;
+    narrow.tensor.dtype = DType::kI32;
     if (options_.compare.size() > outputs_.size()) {
       return Complain(options_.file, InvalidError("run_c3", options_.compare.size(), " files to compare with, ",
                                                   outputs_.size(), " outputs"));
@@ -189,6 +192,9 @@ class Running {
       Tensor got = outputs_[i].tensor;
       if (got.dtype() == DType::kI48) got = got.Viewed(DType::kI64);
       if (got.dtype() == DType::kBF16 && want->dtype() == DType::kU16) got = got.Viewed(DType::kU16);
+      // Programs return 64 bits where files return 32.
+      if (got.dtype() == DType::kI32 && want->dtype() == DType::kI64)
+        if (absl::StatusOr<Tensor> fitting = AsStated(*want, narrow); fitting.ok()) want = *std::move(fitting);
       differences.push_back(Compare(got, *want, options_.tolerance));
       wanted.push_back(*std::move(want));
       if (!differences.back().same_type || differences.back().beyond > 0) code = kExitNo;

@@ -194,7 +194,7 @@ TEST_CASE("quantisation rounds to even in f32 and keeps within its bounds") {
       {"quantized_decomposed.quantize_per_tensor.default(%a, scale=0.5, zero_point=1, quant_min=-128, quant_max=127, "
        "dtype=i8)",
        {"f32[6] 0.25 0.75 -0.25 100.0 -100.0 nan"},
-       "i8[6] 1 3 1 127 -128 -128"},
+       "i8[6] 1 3 1 127 -128 0"},
       {"quantized_decomposed.quantize_per_tensor.default(%a, scale=0.0078125, zero_point=0, quant_min=-128, "
        "quant_max=127, dtype=i8)",  // G11
        {"f32[7] -1.0 0.0 0.25 1.0 0.00390625 0.01171875 -0.00390625"},

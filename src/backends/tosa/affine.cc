@@ -1,9 +1,9 @@
 #include "backends/tosa/affine.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "backends/tosa/constants.h"
+#include "eval/quantize.h"
 #include "passes/pass_list.h"
 
 namespace tare {
@@ -44,11 +44,7 @@ Affine AffineOf(const QuantParams& params) {
 }
 
 int64_t QuantizeOne(const Affine& affine, double real) {
-  const float inverse = static_cast<float>(1.0 / affine.scale());
-  const float shifted = std::nearbyint(static_cast<float>(real) * inverse) + static_cast<float>(affine.zero_point());
-  if (std::isnan(shifted)) return affine.qmin;
-  return static_cast<int64_t>(
-      std::clamp(static_cast<double>(shifted), static_cast<double>(affine.qmin), static_cast<double>(affine.qmax)));
+  return QuantizeElement(static_cast<float>(real), affine.scale(), affine.zero_point(), affine.qmin, affine.qmax);
 }
 
 std::vector<int64_t> QuantizeAll(const Affine& affine, std::span<const float> reals) {
@@ -59,7 +55,7 @@ std::vector<int64_t> QuantizeAll(const Affine& affine, std::span<const float> re
 }
 
 double DequantizeOne(const Affine& affine, int64_t code) {
-  return static_cast<float>(code - affine.zero_point()) * static_cast<float>(affine.scale());
+  return DequantizeElement(code, affine.scale(), affine.zero_point());
 }
 
 QdqOps::QdqOps(const Context& context)

@@ -33,6 +33,7 @@ absl::StatusOr<LowerResult> LowerOnce(Program& program, const TosaTarget& target
   LowerResult result;
   TARE_ASSIGN_OR_RETURN(result.passes, RunPipeline(program, *inferrer, pipeline, options));
   MoveInputCasts(program);
+  MoveOutputCasts(program);
   DropUnusedInputs(program);
   const auto is_spec = [](const std::string& verifier) { return verifier.rfind("TOSA-", 0) == 0; };
   program.verifiers.erase(std::remove_if(program.verifiers.begin(), program.verifiers.end(), is_spec),
@@ -41,6 +42,14 @@ absl::StatusOr<LowerResult> LowerOnce(Program& program, const TosaTarget& target
   result.outside = FindOutside(program, target.spec, *inferrer, result.passes);
   TARE_RETURN_IF_ERROR(SettleMemoryOrder(program, *inferrer, result.outside));
   return result;
+}
+
+StatedEdge EdgeOf(const Program& program) {
+  const Graph& graph = program.main();
+  StatedEdge edge;
+  for (const NodeId input : graph.inputs()) edge.inputs[input.index] = graph.meta(input);
+  for (const NodeId value : graph.operands(graph.last())) edge.outputs.push_back(graph.meta(value));
+  return edge;
 }
 
 // Nodes whose lowering the target does not run, with its reason; to be left as they are.
@@ -119,6 +128,8 @@ absl::StatusOr<LowerResult> LowerToTosa(Program& program, const TosaTarget& targ
   TARE_ASSIGN_OR_RETURN(const Pipeline pipeline, ParsePipeline(*program.context, AllPasses(), text->name, text->text));
   DropAsserts(program);
   ReturnInputWrites(program);
+  const StatedEdge stated = EdgeOf(program);
+  CastReturned(program);
   Stays stays = Unbelievable(program, target);
   TARE_RETURN_IF_ERROR(MoveBoundary(program));
   const Program start = program;
@@ -148,6 +159,7 @@ absl::StatusOr<LowerResult> LowerToTosa(Program& program, const TosaTarget& targ
   }
   for (const Payload& file : MappedSpans(start.constants)) ForgetPages(file);
   if (!result.ok()) return result;
+  result->stated = stated;
   for (Outside& row : result->outside) {
     const auto stay = stays.find(row.node.index);
     if (stay != stays.end()) row = stay->second;

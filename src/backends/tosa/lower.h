@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -13,9 +14,16 @@
 
 namespace tare {
 
+// What the program takes and gives before its edge is moved.
+struct StatedEdge {
+  std::map<uint32_t, MetaId> inputs;  // by index of the input's node, which stays
+  std::vector<MetaId> outputs;        // operands of the output, in order
+};
+
 struct LowerResult {
   std::vector<PassStats> passes;
   std::vector<Outside> outside;  // nodes the target does not run, in program order; empty = the whole program fits
+  StatedEdge stated;
 };
 
 // Lowers the main graph of `program` in place. Nodes that cannot be lowered, and those whose TOSA the accelerator does

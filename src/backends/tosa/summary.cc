@@ -82,7 +82,7 @@ int64_t PeakBytes(const Program& program, Op reshape) {
 
 }  // namespace
 
-LowerSummary Summarize(const Program& program) {
+LowerSummary Summarize(const Program& program, const StatedEdge& stated) {
   const Graph& graph = program.main();
   const Context& context = *program.context;
   LowerSummary summary;
@@ -94,7 +94,9 @@ LowerSummary Summarize(const Program& program) {
       ++summary.ops["CONST"];
       continue;
     }
-    EdgeValue value{std::string(graph.NameOf(node)), PrintMeta(context, graph.meta(node)), {}};
+    EdgeValue value{std::string(graph.NameOf(node)), PrintMeta(context, graph.meta(node)), {}, {}};
+    const auto own = stated.inputs.find(node.index);
+    if (own != stated.inputs.end()) value.stated = PrintMeta(context, own->second);
     if (const QuantRecord& record = context.quants.Get(graph.quant(node)); record.has_result)
       value.q.push_back(AffineOf(record.result));
     summary.inputs.push_back(std::move(value));
@@ -118,7 +120,8 @@ LowerSummary Summarize(const Program& program) {
   const QuantRecord& record = context.quants.Get(graph.quant(output));
   for (size_t i = 0; i < graph.operands(output).size(); ++i) {
     const NodeId node = graph.operands(output)[i];
-    EdgeValue value{std::string(graph.NameOf(node)), PrintMeta(context, graph.meta(node)), {}};
+    EdgeValue value{std::string(graph.NameOf(node)), PrintMeta(context, graph.meta(node)), {}, {}};
+    if (i < stated.outputs.size()) value.stated = PrintMeta(context, stated.outputs[i]);
     if (i < record.operands.size() && !record.operands[i].scales.empty())
       value.q.push_back(AffineOf(record.operands[i]));
     summary.outputs.push_back(std::move(value));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backends/tosa/affine.h"
+#include "backends/tosa/lower.h"
 #include "ir/program.h"
 
 namespace tare {
@@ -14,6 +15,7 @@ namespace tare {
 // An input or output as the file has it.
 struct EdgeValue {
   std::string name, type;  // "i8[1,3,32,32]"
+  std::string stated;      // type that the program has, "f32[1,3,32,32]"; empty when it is not known
   std::vector<Affine> q;   // one when it is quantised
 };
 
@@ -27,6 +29,6 @@ struct LowerSummary {
   int64_t transposes = 0, rescales = 0;
   std::vector<EdgeValue> inputs, outputs;
 };
-LowerSummary Summarize(const Program& program);
+LowerSummary Summarize(const Program& program, const StatedEdge& stated = {});
 
 }  // namespace tare

@@ -37,13 +37,21 @@ float Erfinv(float x) {
 constexpr TableFunction kFunctions[] = {
     {"aten.acos.default", [](float x, const TableArgs&) { return Narrow(std::acos(static_cast<double>(x))); }},
     {"aten.acosh.default", [](float x, const TableArgs&) { return Narrow(std::acosh(static_cast<double>(x))); }},
+    {"aten.add.Scalar"},
+    {"aten.add.Tensor"},
     {"aten.asin.default", [](float x, const TableArgs&) { return Narrow(std::asin(static_cast<double>(x))); }},
     {"aten.asinh.default", [](float x, const TableArgs&) { return Narrow(std::asinh(static_cast<double>(x))); }},
     {"aten.atan.default", [](float x, const TableArgs&) { return Narrow(std::atan(static_cast<double>(x))); }},
     {"aten.atanh.default", [](float x, const TableArgs&) { return Narrow(std::atanh(static_cast<double>(x))); }},
     {"aten.ceil.default", [](float x, const TableArgs&) { return std::ceil(x); }},
+    {"aten.celu.default"},
     {"aten.cos.default", [](float x, const TableArgs&) { return Narrow(std::cos(static_cast<double>(x))); }},
     {"aten.cosh.default", [](float x, const TableArgs&) { return Narrow(std::cosh(static_cast<double>(x))); }},
+    {"aten.deg2rad.default"},
+    {"aten.div.Scalar"},
+    {"aten.div.Scalar_mode"},
+    {"aten.div.Tensor"},
+    {"aten.div.Tensor_mode"},
     {"aten.elu.default",
      [](float x, const TableArgs& a) {
        const float alpha = Narrow(a.number[0]), scale = Narrow(a.number[1]), input = Narrow(a.number[2]);
@@ -56,6 +64,7 @@ constexpr TableFunction kFunctions[] = {
     {"aten.exp2.default"},
     {"aten.expm1.default", [](float x, const TableArgs&) { return Narrow(std::expm1(static_cast<double>(x))); }},
     {"aten.floor.default", [](float x, const TableArgs&) { return std::floor(x); }},
+    {"aten.floor_divide.default"},
     {"aten.fmod.Scalar"},
     {"aten.frac.default"},
     {"aten.gelu.default", Gelu},
@@ -69,7 +78,11 @@ constexpr TableFunction kFunctions[] = {
     {"aten.log1p.default", [](float x, const TableArgs&) { return Narrow(std::log1p(static_cast<double>(x))); }},
     {"aten.log2.default"},
     {"aten.log_sigmoid.default"},
+    {"aten.logit.default"},
     {"aten.mish.default"},
+    {"aten.mul.Scalar"},
+    {"aten.mul.Tensor"},
+    {"aten.nan_to_num.default"},
     {"aten.neg.default", [](float x, const TableArgs&) { return -x; }},
     {"aten.pow.Scalar"},
     {"aten.pow.Tensor_Scalar",
@@ -77,7 +90,9 @@ constexpr TableFunction kFunctions[] = {
        if (a.number[0] == 2.0) return x * x;
        return Narrow(std::pow(static_cast<double>(x), a.number[0]));
      }},
+    {"aten.rad2deg.default"},
     {"aten.reciprocal.default", [](float x, const TableArgs&) { return 1.0f / x; }},
+    {"aten.relu6.default"},
     {"aten.remainder.Scalar",
      [](float x, const TableArgs& a) {
        const float divisor = Narrow(a.number[0]);
@@ -86,6 +101,9 @@ constexpr TableFunction kFunctions[] = {
      }},
     {"aten.round.default", [](float x, const TableArgs&) { return Round(x); }},
     {"aten.rsqrt.default", [](float x, const TableArgs&) { return 1.0f / std::sqrt(x); }},
+    {"aten.rsub.Scalar"},
+    {"aten.selu.default"},
+    {"aten.sgn.default"},
     {"aten.sigmoid.default", [](float x, const TableArgs&) { return Sigmoid(x); }},
     {"aten.sign.default"},
     {"aten.silu.default", [](float x, const TableArgs&) { return x * Sigmoid(x); }},
@@ -95,14 +113,25 @@ constexpr TableFunction kFunctions[] = {
     {"aten.softshrink.default"},
     {"aten.sqrt.default", [](float x, const TableArgs&) { return std::sqrt(x); }},
     {"aten.square.default"},
+    {"aten.sub.Scalar"},
+    {"aten.sub.Tensor"},
     {"aten.tan.default", [](float x, const TableArgs&) { return Narrow(std::tan(static_cast<double>(x))); }},
     {"aten.tanh.default", [](float x, const TableArgs&) { return Narrow(std::tanh(static_cast<double>(x))); }},
+    {"aten.threshold.default"},
     {"aten.trunc.default"},
+};
+
+constexpr std::string_view kPairs[] = {
+    "aten.atan2.default",    "aten.copysign.Tensor",   "aten.div.Tensor",         "aten.div.Tensor_mode",
+    "aten.fmax.default",     "aten.fmin.default",      "aten.fmod.Tensor",        "aten.floor_divide.default",
+    "aten.hypot.default",    "aten.logaddexp.default", "aten.logaddexp2.default", "aten.pow.Tensor_Tensor",
+    "aten.remainder.Tensor", "aten.xlogy.Tensor",
 };
 
 }  // namespace
 
 std::span<const TableFunction> TableFunctions() { return kFunctions; }
+std::span<const std::string_view> PairFunctions() { return kPairs; }
 
 TableArgs ReadTableArgs(Node node) {
   TableArgs args;

@@ -1,4 +1,4 @@
-// Functions of one real number that a TABLE may stand for.
+// Functions of one real number that a TABLE may stand for, and of two that a look-up may.
 #pragma once
 
 #include <span>
@@ -19,6 +19,8 @@ struct TableFunction {
   float (*evaluate)(float x, const TableArgs& args) = nullptr;  // null: what the reference kernel says
 };
 std::span<const TableFunction> TableFunctions();
+// Functions of two, by the reference kernel. Those that are in the other list too take a number for the second there.
+std::span<const std::string_view> PairFunctions();
 TableArgs ReadTableArgs(Node node);
 
 }  // namespace tare

@@ -14,12 +14,12 @@ struct PoolAxis {
   int64_t in = 0, out = 0, kernel = 1, stride = 1, before = 0, dilation = 1;
 };
 
-Node PadAxis(Emitter& emit, Node x, size_t axis, int64_t before, int64_t after, double value) {
+Node PadAxis(Emitter& emit, Node x, size_t axis, int64_t before, int64_t after, const AttrValue& value) {
   if (!emit.ok() || (before == 0 && after == 0)) return x;
   std::vector<int64_t> padding(2 * x.tensor().shape.size(), 0);
   padding[2 * axis] = before;
   padding[2 * axis + 1] = after;
-  return emit.Insert(emit.ops().pad, {{"input1", x}, {"padding", padding}, {"value", AttrValue::Float(value)}});
+  return emit.Insert(emit.ops().pad, {{"input1", x}, {"padding", padding}, {"value", value}});
 }
 
 Node SliceAxis(Emitter& emit, Node x, size_t axis, int64_t first, int64_t count) {
@@ -63,23 +63,39 @@ Node AlongAxis(FormulaCall& c, Node x, const PoolAxis& a, bool average) {
 // The largest of the elements that each tap of the windows sees.
 Node DilatedMax(FormulaCall& c, Node x, const PoolAxis& a) {
   const int64_t reach = (a.out - 1) * a.stride + (a.kernel - 1) * a.dilation + 1;
-  x = PadAxis(c.emit, x, a.axis, a.before, std::max<int64_t>(reach - a.before - a.in, 0),
-              -std::numeric_limits<double>::infinity());
+  if (!c.emit.ok()) return Node();
+  const DType dtype = x.tensor().dtype;
+  const AttrValue least = IsFloating(dtype) ? AttrValue::Float(-std::numeric_limits<double>::infinity())
+                                            : AttrValue::Int(RangeOf(dtype).first);
+  x = PadAxis(c.emit, x, a.axis, a.before, std::max<int64_t>(reach - a.before - a.in, 0), least);
   Node most;
+  std::vector<Node> taps;  // of codes: MAXIMUM takes none
   for (int64_t tap = 0; tap < a.kernel && c.emit.ok(); ++tap) {
     std::vector<int64_t> picked;
     for (int64_t i = 0; i < a.out; ++i) picked.push_back(i * a.stride + tap * a.dilation);
     const Node seen = Take(c.emit, x, a.axis, picked);
+    if (c.emit.ok() && !IsFloating(dtype)) {
+      std::vector<int64_t> stacked = c.emit.ShapeOf(seen);
+      stacked.insert(stacked.begin() + static_cast<ptrdiff_t>(a.axis), 1);
+      taps.push_back(c.emit.Reshape(seen, stacked));
+      continue;
+    }
     most = most.has_value() ? c.m.Binary("MAXIMUM", most, seen) : seen;
   }
-  return most;
+  if (taps.empty() || !c.emit.ok()) return most;
+  const Node stack = c.emit.Concat(taps, static_cast<int64_t>(a.axis));
+  std::vector<int64_t> shape = c.emit.ShapeOf(x);
+  if (!c.emit.ok()) return Node();
+  shape[a.axis] = a.out;
+  const int64_t over[] = {static_cast<int64_t>(a.axis)};
+  return c.emit.Reshape(c.m.Reduce("REDUCE_MAX", stack, over), shape);
 }
 
 // Max and average pools, axis by axis. A mean over a box is a mean of means, padding that does not count included:
 // how many elements count is a product over the axes.
 Node Pool(FormulaCall& c, size_t axes, bool average) {
   if (c.index != 0) return c.Refuse("places of maxima");
-  Node x = c.In("self");
+  Node x = c.q != nullptr ? c.first : c.In("self");
   const std::vector<int64_t> in = c.ShapeOf("self"), out = c.emit.ShapeOf(c.result);
   if (!c.emit.ok() || !IsFloating(c.dtype()) || in.size() < axes + 1 || in.size() != out.size())
     return c.Refuse("a pool of integers that are not quantised");
@@ -107,7 +123,7 @@ Node Pool(FormulaCall& c, size_t axes, bool average) {
       // The padding that is asked for counts; in ceil mode what lies beyond does not, unless the divisor is fixed.
       const int64_t end = (a.out - 1) * a.stride + a.kernel - a.before - a.in;
       const int64_t after = divisor != 0 ? std::max<int64_t>(end, 0) : std::clamp<int64_t>(end, 0, a.before);
-      x = PadAxis(c.emit, x, a.axis, a.before, after, 0);
+      x = PadAxis(c.emit, x, a.axis, a.before, after, AttrValue::Float(0));
       a.in += a.before + after;
       a.before = 0;
       scale *= static_cast<double>(a.kernel);
@@ -120,7 +136,7 @@ Node Pool(FormulaCall& c, size_t axes, bool average) {
 // Window i goes from floor(i * in / out) to ceil((i + 1) * in / out).
 Node Adaptive(FormulaCall& c, size_t axes, bool average) {
   if (c.index != 0) return c.Refuse("places of maxima");
-  Node x = c.In("self");
+  Node x = c.q != nullptr ? c.first : c.In("self");
   const std::vector<int64_t> in = c.ShapeOf("self"), out = c.emit.ShapeOf(c.result);
   if (!c.emit.ok() || !IsFloating(c.dtype()) || in.size() < axes + 1 || in.size() != out.size())
     return c.Refuse("a pool of integers that are not quantised");
@@ -167,18 +183,18 @@ constexpr FormulaRow kRows[] = {
     {"aten.adaptive_avg_pool1d.default", AdaptiveAverage<1>},
     {"aten.adaptive_avg_pool2d.default", AdaptiveAverage<2>},
     {"aten.adaptive_avg_pool3d.default", AdaptiveAverage<3>},
-    {"aten.adaptive_max_pool1d.default", AdaptiveMax<1>},
-    {"aten.adaptive_max_pool2d.default", AdaptiveMax<2>},
-    {"aten.adaptive_max_pool3d.default", AdaptiveMax<3>},
+    {"aten.adaptive_max_pool1d.default", AdaptiveMax<1>, kMoves},
+    {"aten.adaptive_max_pool2d.default", AdaptiveMax<2>, kMoves},
+    {"aten.adaptive_max_pool3d.default", AdaptiveMax<3>, kMoves},
     {"aten.avg_pool1d.default", Average<1>},
     {"aten.avg_pool2d.default", Average<2>},
     {"aten.avg_pool3d.default", Average<3>},
-    {"aten.max_pool1d.default", Max<1>},
-    {"aten.max_pool1d_with_indices.default", Max<1>},
-    {"aten.max_pool2d.default", Max<2>},
-    {"aten.max_pool2d_with_indices.default", Max<2>},
-    {"aten.max_pool3d.default", Max<3>},
-    {"aten.max_pool3d_with_indices.default", Max<3>},
+    {"aten.max_pool1d.default", Max<1>, kMoves},
+    {"aten.max_pool1d_with_indices.default", Max<1>, kMoves},
+    {"aten.max_pool2d.default", Max<2>, kMoves},
+    {"aten.max_pool2d_with_indices.default", Max<2>, kMoves},
+    {"aten.max_pool3d.default", Max<3>, kMoves},
+    {"aten.max_pool3d_with_indices.default", Max<3>, kMoves},
 };
 
 }  // namespace

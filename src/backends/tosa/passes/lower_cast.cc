@@ -25,6 +25,8 @@ constexpr std::string_view kCasts[] = {
 //   to(%m : bool, f32)  =>  SELECT(%m, 1, 0)
 //   to(%x : f32, bool)  =>  LOGICAL_NOT(EQUAL(%x, 0))
 //
+//   to(dequantize(%x), bool)  =>  LOGICAL_NOT(EQUAL(RESCALE(%x), 0))                 without its zero point
+//
 // A conversion to the dtype that is there already goes away. 64-bit integers stay.
 class LowerCast final : public TosaRewrite {
  public:
@@ -39,9 +41,17 @@ class LowerCast final : public TosaRewrite {
     if (from == to && x.meta() != node.meta() && rw.StorageOf(node).restrided) return absl::OkStatus();
     if (from == to) return rw.ReplaceUses(node, x);
     if (from == DType::kI64 || to == DType::kI64) return absl::OkStatus();
-    if (qdq_.IsDequantize(x.op())) return absl::OkStatus();
     Emitter emit(rw, ops_, node);
     TensorMath math(emit);
+    if (qdq_.IsDequantize(x.op())) {
+      const std::optional<Affine> q = qdq_.Read(rw.context(), x);
+      if (to != DType::kBool || !q.has_value() || !q->per_tensor() || BitsOf(q->storage) > 16) return absl::OkStatus();
+      const double factor[] = {1.0};
+      const Node code = emit.Rescale(x.arg("input"), DType::kI32, factor, q->zero_point(), 0);
+      const Node other = math.Not(math.Equal(code, 0));
+      if (emit.ok()) emit.Replace(node, other);
+      return emit.Finish();
+    }
     const Node value = math.Convert(x, to);
     if (emit.ok()) emit.Replace(node, value);
     return emit.Finish();

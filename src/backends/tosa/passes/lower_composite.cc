@@ -13,17 +13,12 @@
 namespace tare {
 namespace {
 
-// Ops whose 64-bit results, those of a pair the second, name places: they fit 32 bits.
-constexpr std::string_view kPlaces[] = {"aten.argmax.default", "aten.argmin.default"};
-constexpr std::string_view kValuesAndPlaces[] = {"aten.max.dim", "aten.min.dim"};
-
 // Writes ops that TOSA has not, between plain tensors, as formulas of those it has; and those it has where operands
 // are of several dtypes, by casts first.
 //
 //   sign(%x)  =>  SELECT(GREATER(%x, 0), 1, SELECT(GREATER(0, %x), -1, 0))
 //
-// An op with several results is written once per result that is used. Places that the program returns are cast to 64
-// bits outside.
+// An op with several results is written once per result that is used.
 class LowerComposite final : public TosaTableRewrite<const FormulaRow*> {
  public:
   explicit LowerComposite(const Context& context)
@@ -61,31 +56,7 @@ class LowerComposite final : public TosaTableRewrite<const FormulaRow*> {
       if (!casts || user.tensor().dtype != DType::kI32) continue;
       TARE_RETURN_IF_ERROR(Write(row, node, user, index, rw));
     }
-    return NamesPlaces(row.aten, index) ? WriteReturned(row, node, result, index, rw) : absl::OkStatus();
-  }
-
-  static bool NamesPlaces(std::string_view aten, int64_t index) {
-    const auto is = [&](std::span<const std::string_view> names) {
-      return std::find(names.begin(), names.end(), aten) != names.end();
-    };
-    return index == 0 ? is(kPlaces) : is(kValuesAndPlaces);
-  }
-
-  // Only the output uses it: %y = cast(%places), where %places takes the place of cast(%result, i32).
-  absl::Status WriteReturned(const FormulaRow& row, Node node, Node result, int64_t index, Rewriter& rw) const {
-    const Op copy = rw.context().ops.Find("aten._to_copy.default");
-    const std::vector<Node> users = result.users();
-    if (!copy.has_value() || users.size() != 1 || users[0].op() != op::output) return absl::OkStatus();
-    const Node next = rw.node(rw.graph().next(result.id()));
-    TARE_ASSIGN_OR_RETURN(const Node narrow,
-                          rw.InsertBefore(next, copy, {{"self", result}, {"dtype", AttrValue::OfDType(DType::kI32)}}));
-    TARE_ASSIGN_OR_RETURN(
-        const Node wide,
-        rw.InsertBefore(next, copy, {{"self", narrow}, {"dtype", AttrValue::OfDType(DType::kI64)}}, result.name()));
-    TARE_RETURN_IF_ERROR(Write(row, node, narrow, index, rw));
-    if (narrow.num_uses() > 0) return absl::OkStatus();  // refused
-    TARE_RETURN_IF_ERROR(rw.Erase(narrow));
-    return rw.ReplaceUses(result, wide);
+    return absl::OkStatus();
   }
 
   absl::Status Write(const FormulaRow& row, Node node, Node result, int64_t index, Rewriter& rw) const {

@@ -129,9 +129,48 @@ class LowerElementwise final : public TosaTableRewrite<ElementwiseLowering> {
     return row.negated ? emit.Insert(ops_.logical_not, {{"input1", made}}) : made;
   }
 
+  // The least code whose number is above `number`, or not below it where `at` says so; one past the last when none is.
+  static int64_t CodeAbove(const Affine& q, double number, bool at) {
+    const float limit = static_cast<float>(number);
+    int64_t low = q.qmin, high = q.qmax + 1;
+    while (low < high) {
+      const int64_t middle = low + (high - low) / 2;
+      const float real = static_cast<float>(DequantizeOne(q, middle));
+      if (real > limit || (at && real >= limit)) {
+        high = middle;
+      } else {
+        low = middle + 1;
+      }
+    }
+    return low;
+  }
+
+  // Comparison of codes with that of a number between codes: greater than none but those above it.
+  void CompareCodes(Emitter& emit, Op op, const ElementwiseRow& row, const Site& site, double number) const {
+    const Affine& q = *site.inputs[0].q;
+    if (!q.per_tensor() || BitsOf(q.storage) > 16)
+      return emit.Refuse("tosa_lower_c5", "an operand is quantised per channel or in 32 bits");
+    const int64_t above = CodeAbove(q, number, false), at = CodeAbove(q, number, true);
+    int64_t code = 0;
+    if (op == ops_.equal) {
+      code = at < above ? at : q.qmax + 1;  // else none is equal
+    } else {
+      // q > n and q <= n ask for the last code that is not above; q >= n and q < n for the first that is not below.
+      const bool not_above = (op == ops_.greater) != row.swapped;
+      code = not_above ? above - 1 : at;
+    }
+    const double factor[] = {1.0};
+    const Node x = emit.Rescale(site.inputs[0].value, DType::kI32, factor, q.zero_point(), 0);
+    if (!emit.ok()) return;
+    const Node other =
+        emit.Scalar("number", DType::kI32, x.tensor().shape.size(), static_cast<double>(code - q.zero_point()));
+    emit.Replace(site.outputs[0].node, Apply(emit, op, row, {x, other}));
+  }
+
   // A number beside a plain tensor becomes a constant of its dtype.
   void WithNumber(Emitter& emit, Op op, const ElementwiseRow& row, const Site& site, double number, Node node) const {
     const Node x = site.inputs[0].value;
+    if (site.quantised && node.tensor().dtype == DType::kBool) return CompareCodes(emit, op, row, site, number);
     if (site.quantised) return emit.Refuse("tosa_lower_c10", "a number beside a quantised value is not quantised");
     const bool compares = node.tensor().dtype == DType::kBool && x.tensor().dtype != DType::kBool;
     if (!compares && node.tensor().dtype != x.tensor().dtype)

@@ -43,7 +43,8 @@ class NarrowMovement final : public RewritePass {
     const Node inner = node.operand(0);
     if (inner.num_operands() == 0 || inner.num_uses() != 1 || !inner.is_tensor()) return absl::OkStatus();
     if (Is(reshape_, node)) {
-      if (!IsConversion(inner)) return absl::OkStatus();
+      // Sums of 48 bits do not move at all.
+      if (!IsConversion(inner) || BitsOf(inner.operand(0).tensor().dtype) > 32) return absl::OkStatus();
       const bool widens_last = LastExtent(inner) == 1 && LastExtent(node) > 1;
       if (!widens_last && !BetweenRescaleAndArithmetic(node, inner)) return absl::OkStatus();
       return Swap(node, inner, rw, inner.operand(0).quant());
@@ -59,11 +60,12 @@ class NarrowMovement final : public RewritePass {
   }
 
  private:
-  // node(inner(x)) as inner(node(x)); `quant` is what the integers of the new inner one mean.
+  // node(inner(x)) as inner(node(x)), where the target has both for those dtypes: it moves no 48-bit sums, say.
+  // `quant` is what the integers of the new inner one mean.
   static absl::Status Swap(Node node, Node inner, Rewriter& rw, QuantId quant) {
-    TARE_ASSIGN_OR_RETURN(
-        const Node first,
-        rw.InsertBefore(node, node.op(), ArgList(ArgsOn(rw, node, inner, inner.operand(0))), node.name()));
+    const std::vector<ArgInit> args = ArgsOn(rw, node, inner, inner.operand(0));
+    if (!rw.Infer(node.op(), ArgList(args)).ok()) return absl::OkStatus();
+    TARE_ASSIGN_OR_RETURN(const Node first, rw.InsertBefore(node, node.op(), ArgList(args), node.name()));
     rw.SetQuant(first, rw.context().quants.Get(quant));
     return rw.Redefine(node, inner.op(), ArgList(ArgsOn(rw, inner, inner.operand(0), first)));
   }

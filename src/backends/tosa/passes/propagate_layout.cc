@@ -107,10 +107,14 @@ class PropagateLayout final : public GraphPass {
     }
     for (const std::string_view list : it->second->lists)
       if (!list.empty() && !node.has_constant_ints(list)) return nullptr;
-    // The FP profile alone does not transpose integers.
-    if (IsInteger(node.tensor().dtype) && !rw.Infer(ops_.transpose, {{"input", node}, {"perms", Order(rank)}}).ok())
-      return nullptr;
+    // The FP profile alone does not transpose integers, and none transposes the sums of 48 bits that RESCALE takes.
+    if (!MayTranspose(rw, node) || (node.op() == ops_.rescale && !MayTranspose(rw, node.operand(0)))) return nullptr;
     return it->second;
+  }
+
+  bool MayTranspose(Rewriter& rw, Node node) const {
+    if (!IsInteger(node.tensor().dtype)) return true;
+    return rw.Infer(ops_.transpose, {{"input", node}, {"perms", Order(node.tensor().shape.size())}}).ok();
   }
 
   static Perms Order(size_t rank) {
