@@ -102,13 +102,33 @@ std::optional<Access> ReadAccess(FormulaCall& c, Node values, const std::vector<
   return access;
 }
 
+// GATHER and SCATTER take no booleans: those travel as numbers.
+Node Carried(FormulaCall& c, Node x) {
+  if (!c.emit.ok() || x.tensor().dtype != DType::kBool) return x;
+  const bool bytes =
+      c.emit.rewriter().Infer(c.emit.ops().cast, {{"input", x}, {"dtype", AttrValue::OfDType(DType::kI8)}}).ok();
+  return c.m.Convert(x, bytes ? DType::kI8 : DType::kF32);
+}
+// Of values [batch, places, row] those at rows [batch, count].
+Node GatherRows(FormulaCall& c, Node values, Node rows) {
+  const Node found = c.emit.Insert(c.emit.ops().gather, {{"values", Carried(c, values)}, {"indices", rows}});
+  return c.emit.ok() ? c.m.Convert(found, values.tensor().dtype) : found;
+}
+// The values with those at rows [batch, count] replaced by `input`, [batch, count, row].
+Node ScatterRows(FormulaCall& c, Node values, Node rows, Node input) {
+  const Op scatter = TosaOps::Find(c.emit.rewriter().context(), "SCATTER");
+  const Node put =
+      c.emit.Insert(scatter, {{"values_in", Carried(c, values)}, {"indices", rows}, {"input", Carried(c, input)}});
+  return c.emit.ok() ? c.m.Convert(put, values.tensor().dtype) : put;
+}
+
 Node Index(FormulaCall& c) {
   const Node values = c.Arg("self");
   const std::optional<Access> access = ReadAccess(c, values, c.node.arg_list("indices"));
   if (!access.has_value() || !c.emit.ok()) return c.Refuse("indices that are not there");
   const Node moved = c.emit.Reshape(c.emit.Transpose(values, access->perms),
                                     std::vector<int64_t>{access->batch, access->places, access->row});
-  return c.emit.Insert(c.emit.ops().gather, {{"values", moved}, {"indices", access->rows}});
+  return GatherRows(c, moved, access->rows);
 }
 
 // `input` at the places of an access, in `values`.
@@ -120,29 +140,42 @@ Node Put(FormulaCall& c, Node values, const Access& access, Node input) {
   const int64_t count = CountOf(access.result) / (access.batch * access.row);
   const Node rows =
       c.emit.Reshape(Broadcast(c.emit, input, access.result), std::vector<int64_t>{access.batch, count, access.row});
-  const Op scatter = TosaOps::Find(c.emit.rewriter().context(), "SCATTER");
-  const Node put = c.emit.Insert(
-      scatter, {{"values_in", c.emit.Reshape(moved, std::vector<int64_t>{access.batch, access.places, access.row})},
-                {"indices", access.rows},
-                {"input", rows}});
+  const Node flat = c.emit.Reshape(moved, std::vector<int64_t>{access.batch, access.places, access.row});
+  const Node put = ScatterRows(c, flat, access.rows, rows);
   std::vector<int64_t> back(access.perms.size());
   for (size_t i = 0; i < back.size(); ++i) back[static_cast<size_t>(access.perms[i])] = static_cast<int64_t>(i);
   return c.emit.Transpose(c.emit.Reshape(put, moved_shape), back);
 }
 
-// A mask with one value is a choice.
+// index_put by one mask, whose dims begin at `first`, is a choice where each true place gets the same value:
+// values of the shape [dims before the mask, 1, dims after it], or of the last of these.
+Node PutByMask(FormulaCall& c, Node values, Node mask, size_t first) {
+  const Node input = c.Replacing("values");
+  const std::vector<int64_t> given = c.emit.ShapeOf(input), own = c.emit.ShapeOf(mask);
+  if (!c.emit.ok()) return Node();
+  const size_t rank = values.tensor().shape.size(), after = rank - first - own.size();
+  std::vector<int64_t> where(rank, 1), each = given;
+  std::copy(own.begin(), own.end(), where.begin() + static_cast<ptrdiff_t>(first));
+  if (given.size() > after) {
+    const auto counted = each.begin() + static_cast<ptrdiff_t>(given.size() - after - 1);
+    if (*counted != 1) return c.Refuse("several values behind a mask");
+    if (own.empty()) {
+      each.erase(counted);
+    } else {
+      each.insert(counted, own.size() - 1, 1);
+    }
+  }
+  return c.m.Select(c.emit.Reshape(mask, where), c.emit.Reshape(input, each), values);
+}
+
 Node IndexPut(FormulaCall& c) {
   const Node values = c.Arg("self");
   const std::vector<Node> list = c.node.arg_list("indices");
   if (c.node.flag("accumulate").value_or(false)) return c.Refuse("sums at places");
-  if (list.size() == 1 && list[0].has_value() && list[0].tensor().dtype == DType::kBool) {
-    const Node input = c.Replacing("values");
-    if (!c.emit.ok() || ElementCount(input.tensor()) != int64_t{1}) return c.Refuse("several values behind a mask");
-    std::vector<int64_t> mask = c.emit.ShapeOf(list[0]);
-    mask.resize(values.tensor().shape.size(), 1);
-    const Node where = c.emit.Reshape(list[0], mask), number = c.emit.Reshape(input, std::vector<int64_t>());
-    return c.m.Select(where, number, values);
-  }
+  const auto given = std::find_if(list.begin(), list.end(), [](Node index) { return index.has_value(); });
+  if (given != list.end() && given->tensor().dtype == DType::kBool &&
+      std::none_of(given + 1, list.end(), [](Node index) { return index.has_value(); }))
+    return PutByMask(c, values, *given, static_cast<size_t>(given - list.begin()));
   const std::optional<Access> access = ReadAccess(c, values, list);
   if (!access.has_value() || !c.emit.ok()) return c.Refuse("indices that are not there");
   return Put(c, values, *access, c.Replacing("values"));
@@ -161,7 +194,7 @@ Node IndexSelect(FormulaCall& c) {
   const std::optional<Access> access = ReadAccess(c, values, Along(c, "index"));
   if (!access.has_value() || !c.emit.ok()) return c.Refuse("indices that are not there");
   const Node moved = c.emit.Reshape(values, std::vector<int64_t>{access->batch, access->places, access->row});
-  return c.emit.Insert(c.emit.ops().gather, {{"values", moved}, {"indices", access->rows}});
+  return GatherRows(c, moved, access->rows);
 }
 Node IndexCopy(FormulaCall& c) {
   const std::optional<Access> access = ReadAccess(c, c.Arg("self"), Along(c, "index"));
@@ -172,14 +205,14 @@ Node Embedding(FormulaCall& c) {
   const std::optional<Access> access = ReadAccess(c, c.Arg("weight"), {c.node.arg("indices")});
   if (!access.has_value() || !c.emit.ok()) return c.Refuse("indices that are not there");
   const Node table = c.emit.Reshape(c.Arg("weight"), std::vector<int64_t>{1, access->places, access->row});
-  return c.emit.Insert(c.emit.ops().gather, {{"values", table}, {"indices", access->rows}});
+  return GatherRows(c, table, access->rows);
 }
 Node TakeFlat(FormulaCall& c) {
   const int64_t total = CountOf(c.ShapeOf("self"));
   Places places(c, total);
   const Node rows = places.Rows(places.Of(c.node.arg("index"), total, true), 1);
   const Node flat = c.emit.Reshape(c.Arg("self"), std::vector<int64_t>{1, total, 1});
-  return c.emit.Insert(c.emit.ops().gather, {{"values", flat}, {"indices", rows}});
+  return GatherRows(c, flat, rows);
 }
 
 // Places of gather and scatter among all elements: the index along one dim, its own coordinates along the others.
@@ -205,7 +238,7 @@ Node Gather(FormulaCall& c) {
   const int64_t total = CountOf(c.ShapeOf("self"));
   const Node rows = ElementPlaces(c, total);
   const Node flat = c.emit.Reshape(c.Arg("self"), std::vector<int64_t>{1, total, 1});
-  return c.emit.Insert(c.emit.ops().gather, {{"values", flat}, {"indices", rows}});
+  return GatherRows(c, flat, rows);
 }
 Node Scatter(FormulaCall& c) {
   const std::vector<int64_t> shape = c.ShapeOf("self"), own = c.ShapeOf("index");
@@ -215,8 +248,7 @@ Node Scatter(FormulaCall& c) {
   if (c.node.arg("src").has_value()) source = c.emit.Slice(source, std::vector<int64_t>(own.size(), 0), own);
   source = c.emit.Reshape(Broadcast(c.emit, source, own), std::vector<int64_t>{1, count, 1});
   const Node flat = c.emit.Reshape(c.Arg("self"), std::vector<int64_t>{1, total, 1});
-  const Op scatter = TosaOps::Find(c.emit.rewriter().context(), "SCATTER");
-  return c.emit.Insert(scatter, {{"values_in", flat}, {"indices", rows}, {"input", source}});
+  return ScatterRows(c, flat, rows, source);
 }
 
 constexpr FormulaRow kRows[] = {
