@@ -126,6 +126,29 @@ absl::StatusOr<Value> VStack(KernelCall& call) { return Joined(call, 2, 0, false
 absl::StatusOr<Value> DStack(KernelCall& call) { return Joined(call, 3, 2, false); }
 absl::StatusOr<Value> ColumnStack(KernelCall& call) { return Joined(call, 2, 1, true); }
 
+// Each vector along an axis of its own, over the grid of all; xy exchanges the first two axes.
+absl::StatusOr<Value> Meshgrid(KernelCall& call) {
+  const std::vector<const Tensor*> tensors = call.tensors("tensors");
+  const bool swapped = call.given("indexing") && call.text("indexing") == "xy" && tensors.size() > 1;
+  TARE_RETURN_IF_ERROR(call.status());
+  Extents grid(tensors.size(), 1);
+  const auto axis_of = [&](size_t i) { return swapped && i < 2 ? 1 - i : i; };
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (tensors[i] == nullptr || tensors[i]->rank() > 1)
+      return InvalidError("eval_c18", call.op_name(), " of what is no vector");
+    grid[axis_of(i)] = tensors[i]->size();
+  }
+  Value parts;
+  parts.kind = ValueKind::kList;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    Extents shape(grid.size(), 1);
+    shape[axis_of(i)] = grid[axis_of(i)];
+    TARE_ASSIGN_OR_RETURN(Tensor part, Expanded(call, tensors[i]->Reshaped(shape), grid));
+    parts.items.emplace_back(std::move(part));
+  }
+  return parts;
+}
+
 // Half of an axis, times the sigmoid of the other half.
 absl::StatusOr<Value> Glu(KernelCall& call) {
   const Tensor& x = call.tensor("self");
@@ -171,6 +194,8 @@ constexpr KernelRow kRows[] = {
     {"aten.ger.default", Outer},
     {"aten.glu.default", Glu},
     {"aten.hstack.default", HStack},
+    {"aten.meshgrid.default", Meshgrid},
+    {"aten.meshgrid.indexing", Meshgrid},
     {"aten.outer.default", Outer},
     {"aten.rot90.default", Rot90},
     {"aten.vstack.default", VStack},

@@ -66,6 +66,8 @@ TEST_CASE("other shapes of the same elements") {
       {"aten.flip.default(%a, dims=[0])", {"i8[3] 1 2 3"}, "i8[3] 3 2 1"},
       {"aten.stack.default([%a, %b], dim=1)", {"i8[2] 1 2", "i8[2] 3 4"}, "i8[2,2] 1 3 2 4"},
       {"aten.cat.default([%a, %b])", {"i8[1] 1", "i32[1] 300"}, "i32[2] 1 300"},
+      {"aten.meshgrid.default([%a, %b])", {"i8[2] 1 2", "i8[1] 3"}, "i8[2,1] 1 2; i8[2,1] 3 3"},
+      {"aten.meshgrid.indexing([%a, %b], indexing=\"xy\")", {"i8[2] 1 2", "i8[1] 3"}, "i8[1,2] 1 2; i8[1,2] 3 3"},
       {"aten.constant_pad_nd.default(%a, pad=[1,-1], value=9)", {"i8[3] 1 2 3"}, "i8[3] 9 1 2"},
       {"aten.pad.default(%a, pad=[2,1], mode=\"reflect\")", {"f32[1,3] 1.0 2.0 3.0"}, "f32[1,6] 3 2 1 2 3 2"},
       {"aten.pixel_shuffle.default(%a, upscale_factor=2)", {"i8[4,1,1] 1 2 3 4"}, "i8[1,2,2] 1 2 3 4"},

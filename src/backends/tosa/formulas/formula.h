@@ -20,6 +20,7 @@ struct FormulaCall {
   Node first;                 // what stands for the first tensor argument
   Node second;                // kReplaces: integers that stand for what replaces, in the scale of the first
   const Affine* q = nullptr;  // of these integers
+  double factor = 1;          // kSums: of what comes out
 
   DType dtype() const { return result.tensor().dtype; }
   // What dtype TOSA computes it in: 8- and 16-bit integers in i32.
@@ -33,6 +34,12 @@ struct FormulaCall {
   Node Arg(std::string_view name) const {
     const Node tensor = node.arg(name);
     return tensor.has_value() && tensor == node.operand(0) ? first : tensor;
+  }
+  // The sums stay within 32 bits; refuses when `count` of the widest codes do not.
+  bool SumsFit(int64_t count) const {
+    const bool fit = q == nullptr || count <= INT32_MAX / (int64_t{1} << BitsOf(q->storage));
+    if (!fit) Refuse("sums that 32 bits do not hold");
+    return fit;
   }
   // What replaces: a tensor or number argument like the first one.
   Node Replacing(std::string_view name) const;
@@ -56,6 +63,7 @@ enum FormulaInput : uint8_t {
   kPlain,
   kReplaces,  // as kMoves, by others: the integers behind both
   kMoves,     // also the integers behind the quantisation of its first tensor: they come out as they are, or as places
+  kSums,      // also these less their zero point, in i32: sums of so many of them come out, times a factor
 };
 
 struct FormulaRow {

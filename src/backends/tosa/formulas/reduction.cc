@@ -100,11 +100,11 @@ Node AMinMax(FormulaCall& c) { return c.m.Reduce(c.index == 0 ? "REDUCE_MIN" : "
 
 // Running sums in log2 steps: after step k each element holds 2^k neighbours.
 Node Scan(FormulaCall& c, std::string_view tosa_op, double neutral) {
-  Node x = c.In("self");
+  Node x = c.q != nullptr ? c.first : c.In("self");
   const std::vector<int64_t> shape = c.emit.ShapeOf(x);
   if (!c.emit.ok() || shape.empty()) return x;
   const auto axis = static_cast<size_t>(c.Axis("dim", shape.size()));
-  if (!c.emit.ok()) return Node();
+  if (!c.emit.ok() || !c.SumsFit(shape[axis])) return Node();
   for (int64_t step = 1; step < shape[axis] && c.emit.ok(); step *= 2) {
     std::vector<int64_t> size = shape, padding(2 * shape.size(), 0);
     size[axis] -= step;
@@ -192,7 +192,7 @@ constexpr FormulaRow kRows[] = {
     {"aten.count_nonzero.default", Count},
     {"aten.count_nonzero.dim_IntList", Count},
     {"aten.cumprod.default", [](FormulaCall& c) { return Scan(c, "MUL", 1); }},
-    {"aten.cumsum.default", [](FormulaCall& c) { return Scan(c, "ADD", 0); }},
+    {"aten.cumsum.default", [](FormulaCall& c) { return Scan(c, "ADD", 0); }, kSums},
     {"aten.frobenius_norm.dim", FrobeniusNorm},
     {"aten.instance_norm.default", InstanceNorm},
     {"aten.linalg_norm.default", AnyNorm},

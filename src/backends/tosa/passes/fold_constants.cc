@@ -109,9 +109,9 @@ class FoldConstants final : public GraphPass {
       sources.bytes += BytesOf(node);
       return true;
     }
-    if (depth == 0 || node.num_operands() == 0 || !node.is_tensor() || BytesOf(node) == 0 ||
-        !IsFoldable(context, node.op()) || !CanEvaluate(context, node.op()))
-      return false;
+    if (depth == 0 || node.num_operands() == 0 || !node.is_tensor() || BytesOf(node) == 0) return false;
+    if (node.op() == op::getitem) node = node.operand(0);  // one of several results
+    if (node.num_operands() == 0 || !IsFoldable(context, node.op()) || !CanEvaluate(context, node.op())) return false;
     for (int i = 0; i < node.num_operands(); ++i) {
       const bool inner = node.operand(i).op() != op::placeholder;
       if (inner && sources.inner_left-- == 0) return false;
@@ -126,6 +126,20 @@ class FoldConstants final : public GraphPass {
       absl::StatusOr<Tensor> tensor = ConstantTensor(rw.context(), *node.constant());
       return tensor.ok() ? std::optional<Tensor>(*std::move(tensor)) : std::nullopt;
     }
+    if (node.op() == op::getitem) {
+      const std::optional<Value> all = ValueOf(node.operand(0), rw);
+      const auto index = static_cast<size_t>(node.integer("index").value_or(-1));
+      if (!all.has_value() || all->kind != ValueKind::kList || index >= all->items.size() ||
+          all->items[index].kind != ValueKind::kTensor)
+        return std::nullopt;
+      return all->items[index].tensor;
+    }
+    std::optional<Value> value = ValueOf(node, rw);
+    if (!value.has_value() || value->kind != ValueKind::kTensor) return std::nullopt;
+    return std::move(value->tensor);
+  }
+
+  std::optional<Value> ValueOf(Node node, Rewriter& rw) const {
     std::vector<Value> operands;
     for (int i = 0; i < node.num_operands(); ++i) {
       std::optional<Tensor> operand = TensorOf(node.operand(i), rw);
@@ -134,8 +148,8 @@ class FoldConstants final : public GraphPass {
     }
     absl::StatusOr<Value> value =
         EvaluateCall(rw.context(), node.op(), rw.graph().attrs(node.id()), operands, node.quant(), node.meta());
-    if (!value.ok() || value->kind != ValueKind::kTensor) return std::nullopt;
-    return std::move(value->tensor);
+    if (!value.ok()) return std::nullopt;
+    return *std::move(value);
   }
 
   QdqOps qdq_;

@@ -27,6 +27,8 @@ constexpr std::string_view kCasts[] = {
 //
 //   to(dequantize(%x), bool)  =>  LOGICAL_NOT(EQUAL(RESCALE(%x), 0))                 without its zero point
 //
+//   quantize(to(%x : i32, f32))  =>  RESCALE(%x, 1 / scale)     quantize(to(%m : bool, f32))  =>  SELECT(%m, 1, 0)
+//
 // A conversion to the dtype that is there already goes away. 64-bit integers stay.
 class LowerCast final : public TosaRewrite {
  public:
@@ -43,6 +45,11 @@ class LowerCast final : public TosaRewrite {
     if (from == DType::kI64 || to == DType::kI64) return absl::OkStatus();
     Emitter emit(rw, ops_, node);
     TensorMath math(emit);
+    if (IsFloating(to) && !IsFloating(from)) {
+      for (const Node user : node.users())
+        if (qdq_.IsQuantize(user.op())) TARE_RETURN_IF_ERROR(Quantize(x, user, rw));
+      if (node.num_uses() == 0) return absl::OkStatus();
+    }
     if (qdq_.IsDequantize(x.op())) {
       const std::optional<Affine> q = qdq_.Read(rw.context(), x);
       if (to != DType::kBool || !q.has_value() || !q->per_tensor() || BitsOf(q->storage) > 16) return absl::OkStatus();
@@ -54,6 +61,34 @@ class LowerCast final : public TosaRewrite {
     }
     const Node value = math.Convert(x, to);
     if (emit.ok()) emit.Replace(node, value);
+    return emit.Finish();
+  }
+
+ private:
+  // Codes of integers or bools, without the floats between.
+  absl::Status Quantize(Node x, Node quantize, Rewriter& rw) const {
+    const std::optional<Affine> q = qdq_.Read(rw.context(), quantize);
+    const DType from = x.tensor().dtype;
+    const bool takes = from == DType::kBool || from == DType::kI8 || from == DType::kI16 || from == DType::kI32;
+    if (!takes || !q.has_value() || !q->per_tensor()) return absl::OkStatus();
+    Emitter emit(rw, ops_, quantize);
+    Node codes;
+    if (from == DType::kBool) {
+      TensorMath math(emit);
+      const auto code = [&](double real) {
+        return emit.Scalar("code", q->storage, x.tensor().shape.size(), static_cast<double>(QuantizeOne(*q, real)));
+      };
+      const Node one = code(1), zero = code(0);
+      codes = math.Select(x, one, zero);
+      emit.Quantify(codes, {}, &*q);
+    } else {
+      const double factor[] = {1 / q->scale()};
+      codes = emit.RescaleTo(x, factor, 0, *q);
+      // Of a smaller range than the dtype's what lies beyond is cut off.
+      const auto [low, high] = RangeOf(q->storage);
+      if (q->qmin > low || q->qmax < high) codes = emit.Clamp(codes, q->qmin, q->qmax);
+    }
+    if (emit.ok()) emit.Replace(quantize, codes);
     return emit.Finish();
   }
 };

@@ -34,7 +34,7 @@ class LowerComposite final : public TosaTableRewrite<const FormulaRow*> {
     for (int i = 0; i < node.num_operands(); ++i) {
       const Node operand = node.operand(i);
       if (!operand.is_tensor() || !StaticShape(operand.tensor()).has_value()) return absl::OkStatus();
-      const bool codes = row.input == kReplaces || (row.input == kMoves && i == 0);
+      const bool codes = row.input == kReplaces || ((row.input == kMoves || row.input == kSums) && i == 0);
       if (qdq_.IsDequantize(operand.op()) && !codes) return absl::OkStatus();
     }
     if (node.num_operands() == 0) return absl::OkStatus();
@@ -84,6 +84,7 @@ class LowerComposite final : public TosaTableRewrite<const FormulaRow*> {
         }
         call.first = site->inputs[0].value;
         call.q = &*site->inputs[0].q;
+        if (row.input == kSums) return WriteSums(row, call, *site);
         if (arguments.size() > 1) call.second = site->inputs[1].value;
         const Node moved = row.write(call);
         if (!emit.ok() || !moved.has_value()) return emit.Finish();
@@ -97,6 +98,21 @@ class LowerComposite final : public TosaTableRewrite<const FormulaRow*> {
       const Node done = call.Done(value);
       if (emit.ok()) emit.Replace(result, done);
     }
+    return emit.Finish();
+  }
+
+  static absl::Status WriteSums(const FormulaRow& row, FormulaCall& call, const Site& site) {
+    if (!site.outputs[0].q.has_value() || BitsOf(call.q->storage) > 16) return absl::OkStatus();
+    Emitter& emit = call.emit;
+    const double as_is[] = {1.0};
+    call.first = emit.Rescale(call.first, DType::kI32, as_is, call.q->zero_point(), 0);
+    const Node sums = emit.ok() ? row.write(call) : Node();
+    if (!emit.ok() || !sums.has_value()) return emit.Finish();
+    const Node shaped = emit.Reshape(sums, emit.ShapeOf(call.result));
+    FinishRescaled(
+        emit, site, shaped,
+        [&](const Affine& to) { return std::vector<double>{call.factor * call.q->scale() / to.scale()}; },
+        [](Node value) { return value; });
     return emit.Finish();
   }
 
