@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "eval/comparisons.h"
 #include "eval/convert.h"
 #include "eval/elementwise.h"
 #include "eval/kernels.h"
@@ -205,43 +206,6 @@ absl::StatusOr<Value> Pow(KernelCall& call) {
   TARE_RETURN_IF_ERROR(call.status());
   return Apply<Power>(call, a, b, call.result_dtype().value_or(CommonDType(call, "self", a, "exponent", b)));
 }
-
-struct Equal {
-  template <typename T>
-  static bool Of(T a, T b) {
-    return a == b;
-  }
-};
-struct NotEqual {
-  template <typename T>
-  static bool Of(T a, T b) {
-    return a != b;
-  }
-};
-struct Less {
-  template <typename T>
-  static bool Of(T a, T b) {
-    return a < b;
-  }
-};
-struct LessEqual {
-  template <typename T>
-  static bool Of(T a, T b) {
-    return a <= b;
-  }
-};
-struct Greater {
-  template <typename T>
-  static bool Of(T a, T b) {
-    return a > b;
-  }
-};
-struct GreaterEqual {
-  template <typename T>
-  static bool Of(T a, T b) {
-    return a >= b;
-  }
-};
 
 template <typename F>
 absl::StatusOr<Value> Compare(KernelCall& call) {

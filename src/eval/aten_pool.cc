@@ -6,6 +6,7 @@
 
 #include "eval/elementwise.h"
 #include "eval/kernels.h"
+#include "eval/pool_window.h"
 #include "ir/status.h"
 
 namespace tare {
@@ -19,10 +20,6 @@ struct Pool {
   Extents shape;  // of the result
 };
 
-absl::Status Wrong(const KernelCall& call, const Tensor& x) {
-  return InvalidError("eval_c16", call.op_name(), " of ", Describe(x), ": window or extents are out of range");
-}
-
 int64_t PlanesOf(const Tensor& x, int spatial) {
   int64_t planes = 1;
   for (int i = 0; i < x.rank() - spatial; ++i) planes *= x.extent(i);
@@ -34,7 +31,7 @@ absl::StatusOr<Pool> PoolOf(KernelCall& call, const Tensor& x, int spatial) {
     std::vector<int64_t> values = call.ints(name);
     if (values.empty() && kernel_when_empty) values = {pool.kernel[0], pool.kernel[1]};
     if (values.size() == 1) values = {spatial == 1 ? to[0] : values[0], values[0]};
-    if (values.size() != 2) call.Fail(Wrong(call, x));
+    if (values.size() != 2) call.Fail(WrongPool(call, x));
     values.resize(2);
     to[0] = values[0];
     to[1] = values[1];
@@ -47,21 +44,15 @@ absl::StatusOr<Pool> PoolOf(KernelCall& call, const Tensor& x, int spatial) {
   if (call.given("dilation")) read("dilation", pool.dilation, false, pool);
   const bool ceil = call.flag("ceil_mode");
   TARE_RETURN_IF_ERROR(call.status());
-  if (x.rank() < spatial + 1) return Wrong(call, x);
+  if (x.rank() < spatial + 1) return WrongPool(call, x);
   pool.shape.assign(x.shape().begin(), x.shape().end());
   pool.planes = PlanesOf(x, spatial);
   for (int i = 2 - spatial; i < 2; ++i) {
     const int axis = x.rank() - 2 + i;
     pool.in[i] = x.extent(axis);
-    for (const int64_t v : {pool.kernel[i], pool.stride[i], pool.dilation[i]}) {
-      if (v < 1 || v > INT32_MAX) return Wrong(call, x);
-    }
-    if (pool.padding[i] < 0 || pool.padding[i] > pool.kernel[i] / 2 || pool.in[i] < 1) return Wrong(call, x);
-    const int64_t span = pool.in[i] + 2 * pool.padding[i] - pool.dilation[i] * (pool.kernel[i] - 1) - 1;
-    if (span + (ceil ? pool.stride[i] - 1 : 0) < 0) return Wrong(call, x);
-    pool.out[i] = (span + (ceil ? pool.stride[i] - 1 : 0)) / pool.stride[i] + 1;
-    if (ceil && (pool.out[i] - 1) * pool.stride[i] >= pool.in[i] + pool.padding[i]) --pool.out[i];
-    pool.shape[axis] = pool.out[i];
+    const auto out = PoolExtent({pool.in[i], pool.kernel[i], pool.stride[i], pool.padding[i], pool.dilation[i]}, ceil);
+    if (!out.has_value()) return WrongPool(call, x);
+    pool.shape[axis] = pool.out[i] = *out;
   }
   return pool;
 }
@@ -132,7 +123,7 @@ absl::StatusOr<Value> MaxPool(KernelCall& call) {
                                     if (better) best = from;
                                   }
                                 }
-                                if (best < 0) return Wrong(call, x);
+                                if (best < 0) return WrongPool(call, x);
                                 result.mutable_data<T>()[to] = in[best];
                                 indices.mutable_data<int64_t>()[to] = best;
                               }
@@ -151,14 +142,15 @@ absl::StatusOr<Value> AdaptiveAvgPool(KernelCall& call) {
   std::vector<int64_t> size = call.ints("output_size");
   TARE_RETURN_IF_ERROR(call.status());
   if (size.size() == 1 && kSpatial == 2) size.push_back(size[0]);
-  if (size.size() != kSpatial || x.rank() < kSpatial + 1) return Wrong(call, x);
+  if (size.size() != kSpatial || x.rank() < kSpatial + 1) return WrongPool(call, x);
   Extents shape(x.shape().begin(), x.shape().end());
   int64_t in[2] = {1, 1}, out[2] = {1, 1};
   for (int i = 0; i < kSpatial; ++i) {
     const int axis = x.rank() - kSpatial + i;
     in[2 - kSpatial + i] = x.extent(axis);
     out[2 - kSpatial + i] = shape[axis] = size[i];
-    if (size[i] < 0 || size[i] > INT32_MAX || x.extent(axis) < 1 || x.extent(axis) > INT32_MAX) return Wrong(call, x);
+    if (size[i] < 0 || size[i] > INT32_MAX || x.extent(axis) < 1 || x.extent(axis) > INT32_MAX)
+      return WrongPool(call, x);
   }
   const int64_t planes = PlanesOf(x, kSpatial);
   return AsValue(VisitFloats(x.dtype(), call.op_name(), [&](auto tag) -> absl::StatusOr<Tensor> {
@@ -198,20 +190,20 @@ struct Resizing {
 };
 
 absl::StatusOr<Resizing> ResizingOf(KernelCall& call, const Tensor& x, bool align_corners) {
-  if (x.rank() != 4) return Wrong(call, x);
+  if (x.rank() != 4) return WrongPool(call, x);
   const std::vector<int64_t> size = call.given("output_size") ? call.ints("output_size") : std::vector<int64_t>();
   std::vector<double> factors;
   if (call.given("scale_factors")) factors = call.reals("scale_factors");
   if (call.given("scales_h") && call.given("scales_w")) factors = {call.real("scales_h"), call.real("scales_w")};
   TARE_RETURN_IF_ERROR(call.status());
-  if ((size.empty() ? factors.size() : size.size()) != 2) return Wrong(call, x);
+  if ((size.empty() ? factors.size() : size.size()) != 2) return WrongPool(call, x);
   Resizing r;
   r.shape.assign(x.shape().begin(), x.shape().end());
   for (int i = 0; i < 2; ++i) {
     r.in[i] = x.extent(2 + i);
     const double wanted =
         size.empty() ? std::floor(static_cast<double>(r.in[i]) * factors[i]) : static_cast<double>(size[i]);
-    if (r.in[i] < 1 || r.in[i] > INT32_MAX || !(wanted >= 1 && wanted <= INT32_MAX)) return Wrong(call, x);
+    if (r.in[i] < 1 || r.in[i] > INT32_MAX || !(wanted >= 1 && wanted <= INT32_MAX)) return WrongPool(call, x);
     r.out[i] = static_cast<int64_t>(wanted);
     r.shape[2 + i] = r.out[i];
     if (align_corners) {

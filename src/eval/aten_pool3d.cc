@@ -6,6 +6,7 @@
 
 #include "eval/elementwise.h"
 #include "eval/kernels.h"
+#include "eval/pool_window.h"
 #include "ir/status.h"
 
 namespace tare {
@@ -13,10 +14,6 @@ namespace {
 
 constexpr int kAxes = 3;
 constexpr int64_t kMaxWindows = int64_t{1} << 20;  // of one axis
-
-absl::Status Wrong(const KernelCall& call, const Tensor& x) {
-  return InvalidError("eval_c16", call.op_name(), " of ", Describe(x), ": window or extents are out of range");
-}
 
 // Elements first, first + step, … below last; `last` may lie beyond the input.
 struct Window {
@@ -89,7 +86,7 @@ absl::StatusOr<Value> Largest(KernelCall& call, const Tensor& x, const Plan& pla
         });
         return result;
       }));
-  if (empty) return Wrong(call, x);
+  if (empty) return WrongPool(call, x);
   if (!places) return Value(std::move(values));
   return Value::List({Value(std::move(values)), Value(std::move(indices))});
 }
@@ -100,7 +97,7 @@ absl::StatusOr<std::array<int64_t, kAxes>> Triple(KernelCall& call, const Tensor
   TARE_RETURN_IF_ERROR(call.status());
   if (values.empty()) return when_empty;
   if (values.size() == 1) return std::array<int64_t, kAxes>{values[0], values[0], values[0]};
-  if (values.size() != kAxes) return Wrong(call, x);
+  if (values.size() != kAxes) return WrongPool(call, x);
   return std::array<int64_t, kAxes>{values[0], values[1], values[2]};
 }
 
@@ -109,7 +106,7 @@ struct Fixed {
   std::array<int64_t, kAxes> padding;
 };
 absl::StatusOr<Fixed> FixedOf(KernelCall& call, const Tensor& x) {
-  if (x.rank() < kAxes + 1) return Wrong(call, x);
+  if (x.rank() < kAxes + 1) return WrongPool(call, x);
   TARE_ASSIGN_OR_RETURN(const auto kernel, Triple(call, x, "kernel_size", {1, 1, 1}));
   TARE_ASSIGN_OR_RETURN(const auto stride, Triple(call, x, "stride", kernel));
   TARE_ASSIGN_OR_RETURN(const auto padding, Triple(call, x, "padding", {0, 0, 0}));
@@ -121,14 +118,11 @@ absl::StatusOr<Fixed> FixedOf(KernelCall& call, const Tensor& x) {
   TARE_RETURN_IF_ERROR(call.status());
   Fixed fixed{PlanOf(x, kAxes), padding};
   for (int i = 0; i < kAxes; ++i) {
-    const int64_t in = fixed.plan.in[i], k = kernel[i], s = stride[i], p = padding[i], d = dilation[i];
-    for (const int64_t v : {k, s, d})
-      if (v < 1 || v > INT32_MAX) return Wrong(call, x);
-    const int64_t span = in + 2 * p - d * (k - 1) - 1;
-    if (p < 0 || p > k / 2 || in < 1 || span + (ceil ? s - 1 : 0) < 0) return Wrong(call, x);
-    int64_t out = (span + (ceil ? s - 1 : 0)) / s + 1;
-    if (ceil && (out - 1) * s >= in + p) --out;
-    if (out > kMaxWindows) return Wrong(call, x);
+    const int64_t k = kernel[i], s = stride[i], p = padding[i], d = dilation[i];
+    const std::optional<int64_t> extent = PoolExtent({fixed.plan.in[i], k, s, p, d}, ceil);
+    if (!extent.has_value()) return WrongPool(call, x);
+    const int64_t out = *extent;
+    if (out > kMaxWindows) return WrongPool(call, x);
     for (int64_t o = 0; o < out; ++o) fixed.plan.windows[i].push_back({o * s - p, o * s - p + d * (k - 1) + 1, d});
     fixed.plan.shape[x.rank() - kAxes + i] = out;
   }
@@ -187,12 +181,12 @@ absl::StatusOr<Plan> AdaptiveOf(KernelCall& call, const Tensor& x, int spatial) 
   std::vector<int64_t> size = call.ints("output_size");
   TARE_RETURN_IF_ERROR(call.status());
   if (size.size() == 1) size.resize(static_cast<size_t>(spatial), size[0]);
-  if (static_cast<int>(size.size()) != spatial || x.rank() < spatial + 1) return Wrong(call, x);
+  if (static_cast<int>(size.size()) != spatial || x.rank() < spatial + 1) return WrongPool(call, x);
   Plan plan = PlanOf(x, spatial);
   for (int i = 0; i < spatial; ++i) {
     const int axis = kAxes - spatial + i;
     const int64_t in = plan.in[axis], out = size[static_cast<size_t>(i)];
-    if (out < 0 || out > kMaxWindows || in < 1 || in > INT32_MAX) return Wrong(call, x);
+    if (out < 0 || out > kMaxWindows || in < 1 || in > INT32_MAX) return WrongPool(call, x);
     for (int64_t o = 0; o < out; ++o) plan.windows[axis].push_back({o * in / out, ((o + 1) * in + out - 1) / out, 1});
     plan.shape[x.rank() - spatial + i] = out;
   }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "eval/comparisons.h"
 #include "eval/elementwise.h"
 #include "eval/kernels.h"
 #include "ir/status.h"
@@ -100,25 +101,6 @@ struct RightShift {
     if (bad |= BadShift(b); BadShift(b)) return 0;
     const int64_t wide = a;
     return static_cast<T>((wide >> b) + (kRound && b > 0 ? (wide >> (b - 1)) & 1 : 0));
-  }
-};
-
-struct Equal {
-  template <typename T>
-  static bool Of(T a, T b) {
-    return a == b;
-  }
-};
-struct Greater {
-  template <typename T>
-  static bool Of(T a, T b) {
-    return a > b;
-  }
-};
-struct GreaterEqual {
-  template <typename T>
-  static bool Of(T a, T b) {
-    return a >= b;
   }
 };
 

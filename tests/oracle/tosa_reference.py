@@ -11,7 +11,6 @@ reference model does not accept. Needs numpy and tosa-tools.
 """
 import argparse
 import glob
-import json
 import os
 import re
 import subprocess
@@ -19,6 +18,7 @@ import sys
 import tempfile
 
 import numpy as np
+from lowered import lowered, wanted
 
 TARGETS = {"train": "tosa-1.0+fp", "int8": "tosa-1.0+int", "int8_core": "tosa-1.0+int", "core": "tosa-1.0+fp",
            "a16w8": "tosa-1.0+int+int16"}
@@ -108,16 +108,13 @@ def inputs_for(tare, path, known):
 
 
 def judge(tare, program, target, folder):
-    stem = program.removesuffix(".pt2")
-    written = os.path.join(folder, "net.tosa")
-    done = subprocess.run([tare, "lower", program, "--target", target, "-o", written, "--json", "--partial"],
-                          capture_output=True, text=True)
-    if not done.stdout:
-        return True, done.stderr.strip()
-    outside = len(json.loads(done.stdout)["outside"])
-    files = [written] if os.path.exists(written) else sorted(glob.glob(os.path.join(folder, "net.[0-9]*.tosa")))
+    report, files, complaint = lowered(tare, program, target, folder)
+    if report is None:
+        return True, complaint
+    outside = len(report["outside"])
     if not files:
-        return True, f"{outside} outside; nothing written: {done.stderr.strip()}"
+        return True, f"{outside} outside; nothing written: {complaint}"
+    stem = program.removesuffix(".pt2")
     prefix = f"{stem}.{target.replace('+', '_')}"
     notes, bad = [f"{outside} outside, {len(files)} regions"] if outside else [], False
     known = recorded(prefix, "in")
@@ -160,7 +157,7 @@ def main():
     for program in sorted(glob.glob(options.nets + "/*/*.pt2")):
         variant = os.path.basename(program).removesuffix(".pt2")
         target = options.target or TARGETS.get(variant)
-        if target is None or not any(part in program for part in options.only.split(",")):
+        if target is None or not wanted(program, options.only):
             continue
         with tempfile.TemporaryDirectory() as folder:
             bad, text = judge(options.tare, program, target, folder)

@@ -12,11 +12,12 @@ Vela's and, in brackets, those that `tare lower` counts.
 import argparse
 import csv
 import glob
-import json
 import os
 import subprocess
 import sys
 import tempfile
+
+from lowered import lowered, wanted
 
 VELA = os.path.join(os.path.dirname(sys.executable), "vela")
 
@@ -68,13 +69,9 @@ def theirs(known, folder, variant, target, whole):
 
 
 def ours(tare, program, target, folder):
-    path = os.path.join(folder, "net.tosa")
-    run = subprocess.run([tare, "lower", program, "--target", target, "-o", path, "--json", "--partial"],
-                         capture_output=True, text=True)
-    if not run.stdout:
-        return run.stderr.strip(), 0, 0
-    report = json.loads(run.stdout)
-    files = [path] if os.path.exists(path) else sorted(glob.glob(os.path.join(folder, "net.[0-9]*.tosa")))
+    report, files, complaint = lowered(tare, program, target, folder)
+    if report is None:
+        return complaint, 0, 0
     return sums([compiled(f, target) for f in files]), report["macs"], len(report["outside"])
 
 
@@ -88,7 +85,7 @@ def main():
     known = recorded(options.nets)
     worse = 0
     for program in sorted(glob.glob(options.nets + "/*/int8.pt2") + glob.glob(options.nets + "/*/a16w8.pt2")):
-        if not any(part in program for part in options.only.split(",")):
+        if not wanted(program, options.only):
             continue
         folder, name = os.path.split(program)
         variant = name.removesuffix(".pt2")

@@ -154,8 +154,7 @@ Node Adaptive(FormulaCall& c, size_t axes, bool average) {
       const int64_t over[] = {static_cast<int64_t>(axis)};
       parts.push_back(average ? c.m.Mean(window, over) : c.m.Reduce("REDUCE_MAX", window, over));
     }
-    if (!c.emit.ok()) return Node();
-    x = c.emit.Insert(c.emit.ops().concat, {{"input1", parts}, {"axis", static_cast<int64_t>(axis)}});
+    x = c.emit.Concat(parts, static_cast<int64_t>(axis));
   }
   return x;
 }

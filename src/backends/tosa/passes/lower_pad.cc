@@ -111,7 +111,7 @@ class LowerPad final : public TosaRewrite {
     if (before > 0) parts.push_back(side(before, true));
     parts.push_back(x);
     if (after > 0) parts.push_back(side(after, false));
-    return emit.Insert(ops_.concat, {{"input1", parts}, {"axis", static_cast<int64_t>(axis)}});
+    return emit.Concat(parts, static_cast<int64_t>(axis));
   }
 };
 

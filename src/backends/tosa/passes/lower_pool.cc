@@ -11,12 +11,24 @@
 namespace tare {
 namespace {
 
-constexpr std::string_view kPools[] = {
-    "aten.avg_pool1d.default",          "aten.avg_pool2d.default",
-    "aten.adaptive_avg_pool2d.default", "aten._adaptive_avg_pool2d.default",
-    "aten.adaptive_avg_pool1d.default", "aten.adaptive_max_pool1d.default",
-    "aten.adaptive_max_pool2d.default", "aten.max_pool1d.default",
-    "aten.max_pool2d.default",          "aten.max_pool2d_with_indices.default",
+struct PoolRow {
+  std::string_view aten;
+  size_t axes;  // spatial ones
+  bool average, adaptive;
+  bool plain = true;  // of plain tensors too, which else a formula takes
+};
+
+constexpr PoolRow kRows[] = {
+    {"aten._adaptive_avg_pool2d.default", 2, true, true},
+    {"aten.adaptive_avg_pool1d.default", 1, true, true, false},
+    {"aten.adaptive_avg_pool2d.default", 2, true, true},
+    {"aten.adaptive_max_pool1d.default", 1, false, true, false},
+    {"aten.adaptive_max_pool2d.default", 2, false, true, false},
+    {"aten.avg_pool1d.default", 1, true, false},
+    {"aten.avg_pool2d.default", 2, true, false},
+    {"aten.max_pool1d.default", 1, false, false},
+    {"aten.max_pool2d.default", 2, false, false},
+    {"aten.max_pool2d_with_indices.default", 2, false, false},
 };
 
 // A pooling over the last one or two axes. Lists hold one value per spatial axis.
@@ -34,41 +46,38 @@ struct Pool {
 // One spatial axis is written as two, three dims as four. Padding that counts in the mean becomes a PAD with the zero
 // point. Adaptive pooling is pooling when windows do not overlap unevenly; else, of quantised values, each window is
 // pooled by itself. Dilated maxima stay.
-class LowerPool final : public TosaRewrite {
+class LowerPool final : public TosaTableRewrite<PoolRow> {
  public:
-  explicit LowerPool(const Context& context) : TosaRewrite("lower-pool", context, FindOps(context, kPools)) {}
+  explicit LowerPool(const Context& context) : TosaTableRewrite("lower-pool", context) {
+    for (const PoolRow& row : kRows) Add(context.ops.Find(row.aten), row);
+  }
 
   absl::Status Rewrite(Node node, Rewriter& rw) const override {
-    const std::optional<Pool> pool = Read(node, rw);
+    const PoolRow& row = RowOf(node);
+    const std::optional<Pool> pool = Read(node, row);
     if (!pool.has_value()) return absl::OkStatus();
     const Node arguments[] = {pool->x};
     const std::optional<Site> site = SiteOf(qdq_, rw, pool->result, arguments);
     if (!site.has_value() || (site->quantised && !site->inputs[0].q->per_tensor())) return absl::OkStatus();
-    if (!site->quantised && (pool->uneven || IsFormula(node, rw))) return absl::OkStatus();  // a formula takes it
+    if (!site->quantised && (pool->uneven || !row.plain)) return absl::OkStatus();
     Emitter emit(rw, ops_, pool->result);
     Lower(emit, *pool, *site);
     return emit.Finish();
   }
 
  private:
-  static bool IsFormula(Node node, Rewriter& rw) {
-    const std::string_view name = rw.context().ops.Name(node.op());
-    return name == "aten.adaptive_avg_pool1d.default" || name.find("adaptive_max") != std::string_view::npos;
-  }
-
-  std::optional<Pool> Read(Node node, Rewriter& rw) const {
-    const std::string_view name = rw.context().ops.Name(node.op());
+  static std::optional<Pool> Read(Node node, const PoolRow& row) {
     Pool p{node.arg("self"), FirstResult(node)};
     if (!p.x.has_value() || !p.x.is_tensor()) return std::nullopt;
     if (!p.result.has_value()) return std::nullopt;
     const auto in = StaticShape(p.x.tensor()), out = StaticShape(p.result.tensor());
     if (!in.has_value() || !out.has_value() || in->size() != out->size()) return std::nullopt;
-    const size_t axes = name.find("1d") != std::string_view::npos ? 1 : 2;
+    const size_t axes = row.axes;
     if (in->size() < axes + 1 || in->size() > axes + 2) return std::nullopt;
     p.in.assign(in->end() - static_cast<ptrdiff_t>(axes), in->end());
     p.out.assign(out->end() - static_cast<ptrdiff_t>(axes), out->end());
-    p.average = name.find("avg") != std::string_view::npos;
-    if (name.find("adaptive") != std::string_view::npos) return Adaptive(p);
+    p.average = row.average;
+    if (row.adaptive) return Adaptive(p);
     const auto kernel = PerAxis(node, "kernel_size", axes, 1), before = PerAxis(node, "padding", axes, 0),
                dilation = PerAxis(node, "dilation", axes, 1);
     if (!kernel.has_value() || !before.has_value() || !dilation.has_value()) return std::nullopt;

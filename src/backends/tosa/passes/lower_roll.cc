@@ -56,8 +56,7 @@ class LowerRoll final : public TosaRewrite {
     const Node end = emit.Slice(x, start, size);
     start[axis] = 0;
     size[axis] = extent - first;
-    const std::vector<Node> parts = {end, emit.Slice(x, start, size)};
-    return emit.Insert(ops_.concat, {{"input1", parts}, {"axis", static_cast<int64_t>(axis)}});
+    return emit.Concat({end, emit.Slice(x, start, size)}, static_cast<int64_t>(axis));
   }
 };
 
