@@ -1,4 +1,5 @@
-// ATen ops on plain tensors as formulas of TOSA ops: rows by theme, which passes/lower_composite.cc applies.
+// ATen ops on plain tensors as formulas of TOSA ops: rows by theme, which passes apply: lower-composite, or those named
+// below.
 #pragma once
 
 #include <optional>
@@ -79,6 +80,10 @@ std::span<const FormulaRow> MovementFormulas();   // elements in other places
 std::span<const FormulaRow> PoolFormulas();       // over windows
 std::span<const FormulaRow> ProductFormulas();    // sums of products
 std::span<const FormulaRow> ReductionFormulas();  // over dims
+
+// --- rows of passes of their own, earlier than the others: of floats in their own dtype, from `first`
+std::span<const FormulaRow> ActivationFormulas();  // lower-function
+std::span<const FormulaRow> NormFormulas();        // lower-normalization
 
 // --- what several formulas do
 // `x` repeated to `shape`, ones in front where its rank is lower.
