@@ -103,6 +103,17 @@ std::vector<double> BiasFactors(const Affine& bias, const Affine& x, const Affin
 
 }  // namespace
 
+bool ArePerTensor(Emitter& emit, const Site& site) {
+  for (const SiteInput& input : site.inputs) {
+    if (!input.q.has_value()) {
+      emit.Refuse("tosa_lower_c4", "an operand beside quantised values is not quantised");
+    } else if (!input.q->per_tensor()) {
+      emit.Refuse("tosa_lower_c5", "an operand is quantised per channel");
+    }
+  }
+  return emit.ok();
+}
+
 Node BiasFor(Emitter& emit, const Site& site, const SiteInput& bias, Node x, int64_t channels) {
   if (!emit.ok()) return Node();
   const int64_t shape[] = {channels};

@@ -47,6 +47,9 @@ enum class SiteReach {
 std::optional<Site> SiteOf(const QdqOps& qdq, Rewriter& rw, Node node, std::span<const Node> arguments,
                            SiteReach reach = SiteReach::kExact);
 
+// Whether each input has parameters, one scale and zero point; refuses where one has not.
+bool ArePerTensor(Emitter& emit, const Site& site);
+
 // The bias of a product of `x` with `channels` results: the input as it is, zeros when absent, 48 bits wide when `x`
 // has 16. Refuses a quantised bias that is no constant i32.
 Node BiasFor(Emitter& emit, const Site& site, const SiteInput& bias, Node x, int64_t channels);

@@ -195,10 +195,8 @@ class LowerElementwise final : public TosaTableRewrite<ElementwiseLowering> {
     }
     if (row.scaling == Scaling::kNone) return emit.Refuse("tosa_lower_c11", "no such op on quantised values");
     double common = 0, result = 1;
+    if (!ArePerTensor(emit, site)) return;
     for (const SiteInput& input : site.inputs) {
-      if (!input.q.has_value())
-        return emit.Refuse("tosa_lower_c4", "an operand beside quantised values is not quantised");
-      if (!input.q->per_tensor()) return emit.Refuse("tosa_lower_c5", "an operand is quantised per channel");
       if (BitsOf(input.q->storage) > 16)
         return emit.Refuse("tosa_lower_c11", "arithmetic on codes of 32 bits may leave them");
       const double scale = input.q->scale();

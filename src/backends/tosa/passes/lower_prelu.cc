@@ -35,9 +35,7 @@ class LowerPrelu final : public TosaRewrite {
  private:
   void Lower(Emitter& emit, const Site& site, bool along_channels) const {
     const SiteInput &x = site.inputs[0], &w = site.inputs[1];
-    if (!x.q.has_value() || !w.q.has_value()) return emit.Refuse("tosa_lower_c4", "input or slopes are not quantised");
-    if (!x.q->per_tensor() || !w.q->per_tensor())
-      return emit.Refuse("tosa_lower_c5", "input or slopes are quantised per channel");
+    if (!ArePerTensor(emit, site)) return;
     const std::vector<int64_t> shape = emit.ShapeOf(x.value);
     std::vector<int64_t> slopes = emit.ShapeOf(w.value);
     if (!emit.ok()) return;
