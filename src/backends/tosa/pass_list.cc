@@ -14,7 +14,7 @@ constexpr PassRow kTosaPasses[] = {
      MakeFoldConstants},
     {"fold-factories", "Makes constants of full, arange, zeros and ones, and quantises constants.", MakeFoldFactories},
     {"functionalize", "Writes ops in place as ops with a result, where nobody sees the difference.", MakeFunctionalize},
-    {"fuse-rescales", "Joins a RESCALE of a RESCALE where the result is the same, or wider.", MakeFuseRescales},
+    {"fuse-rescales", "Joins a RESCALE of a RESCALE where the result is the same.", MakeFuseRescales},
     {"lower-attention", "Writes attention of floats as two products around a softmax.", MakeLowerAttention},
     {"lower-batch-norm", "Writes a batch norm of quantised values as a line for each channel.", MakeLowerBatchNorm},
     {"lower-cast", "Writes conversions between dtypes as CAST.", MakeLowerCast},
@@ -55,6 +55,7 @@ constexpr PassRow kTosaPasses[] = {
     {"simplify-movement", "Joins and drops RESHAPE and TRANSPOSE.", MakeSimplifyMovement},
     {"sink-reshapes", "Moves reshapes below elementwise ops, where they meet other reshapes.", MakeSinkReshapes},
     {"unshare-rescales", "Gives each user of a rescale to int32 a rescale of its own.", MakeUnshareRescales},
+    {"widen-sums", "Takes arithmetic behind a convolution of 16 bits from its sum of 48.", MakeWidenSums},
 };
 
 }  // namespace

@@ -53,5 +53,6 @@ absl::StatusOr<Pass> MakePropagateLayout(Context& context, const PassOptions& op
 absl::StatusOr<Pass> MakeSimplifyMovement(Context& context, const PassOptions& options);
 absl::StatusOr<Pass> MakeSinkReshapes(Context& context, const PassOptions& options);
 absl::StatusOr<Pass> MakeUnshareRescales(Context& context, const PassOptions& options);
+absl::StatusOr<Pass> MakeWidenSums(Context& context, const PassOptions& options);
 
 }  // namespace tare

@@ -20,12 +20,9 @@ std::vector<double> ScalesOf(Node rescale) {
 
 // Joins a RESCALE of a RESCALE.
 //
-//   RESCALE(RESCALE(%x : i32, i8, s), i32, t), s * t = 1              =>  %x
-//   RESCALE(RESCALE(CONV2D(i16 …), i16, [s…], 0, 0), i32, t, 0, 0)    =>  RESCALE(CONV2D(…), i32, [s * t …])
+//   RESCALE(RESCALE(%x : i32, i8, s), i32, t), s * t = 1  =>  %x
 //
-// The first only per tensor and between equal zero points: what it drops is the rounding to 8 bits and back. The
-// second keeps the bits of a 48-bit sum that a 16-bit step would lose; only where nothing else uses that step, since no
-// accelerator keeps 48 bits for two. Other pairs stay.
+// Only per tensor and between equal zero points: what it drops is the rounding to 8 bits and back. Other pairs stay.
 class FuseRescales final : public RewritePass {
  public:
   explicit FuseRescales(const Context& context) : ops_(context), targets_{ops_.rescale} {}
@@ -37,15 +34,9 @@ class FuseRescales final : public RewritePass {
     if (first.op() != ops_.rescale || second.tensor().dtype != DType::kI32) return absl::OkStatus();
     const Node x = first.arg("input1");
     if (first.integer("out_zp") != second.integer("in_zp")) return absl::OkStatus();
-    std::vector<double> scales = ScalesOf(first);
+    const std::vector<double> scales = ScalesOf(first);
     const std::vector<double> last = ScalesOf(second);
     if (scales.empty() || last.size() != 1) return absl::OkStatus();
-    if (x.tensor().dtype == DType::kI48 && first.tensor().dtype == DType::kI16) {
-      if (first.num_uses() != 1) return absl::OkStatus();
-      std::vector<AttrValue> list;
-      for (const double scale : scales) list.push_back(AttrValue::Float(scale * last[0]));
-      return rw.Amend(second, {{"input1", x}, {"scale", AttrValue::List(list)}, {"in_zp", 0}});
-    }
     if (x.tensor().dtype != DType::kI32 || scales.size() != 1 || std::abs(scales[0] * last[0] - 1.0) >= 1e-6)
       return absl::OkStatus();
     if (first.integer("in_zp") != second.integer("out_zp")) return absl::OkStatus();

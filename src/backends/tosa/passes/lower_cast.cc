@@ -47,7 +47,7 @@ class LowerCast final : public TosaRewrite {
     TensorMath math(emit);
     if (IsFloating(to) && !IsFloating(from)) {
       for (const Node user : node.users())
-        if (qdq_.IsQuantize(user.op())) TARE_RETURN_IF_ERROR(Quantize(x, user, rw));
+        if (qdq_.IsQuantize(user.op())) TARE_RETURN_IF_ERROR(Quantize(node, user, rw));
       if (node.num_uses() == 0) return absl::OkStatus();
     }
     if (qdq_.IsDequantize(x.op())) {
@@ -65,13 +65,14 @@ class LowerCast final : public TosaRewrite {
   }
 
  private:
-  // Codes of integers or bools, without the floats between.
-  absl::Status Quantize(Node x, Node quantize, Rewriter& rw) const {
+  // Codes of integers or bools, without the floats between. They come of the cast, so that it stays where they may not.
+  absl::Status Quantize(Node cast, Node quantize, Rewriter& rw) const {
+    const Node x = cast.arg("self");
     const std::optional<Affine> q = qdq_.Read(rw.context(), quantize);
     const DType from = x.tensor().dtype;
     const bool takes = from == DType::kBool || from == DType::kI8 || from == DType::kI16 || from == DType::kI32;
     if (!takes || !q.has_value() || !q->per_tensor()) return absl::OkStatus();
-    Emitter emit(rw, ops_, quantize);
+    Emitter emit(rw, ops_, cast);
     Node codes;
     if (from == DType::kBool) {
       TensorMath math(emit);
