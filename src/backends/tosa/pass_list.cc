@@ -54,6 +54,7 @@ constexpr PassRow kTosaPasses[] = {
      MakePropagateLayout},
     {"simplify-movement", "Joins and drops RESHAPE and TRANSPOSE.", MakeSimplifyMovement},
     {"sink-reshapes", "Moves reshapes below elementwise ops, where they meet other reshapes.", MakeSinkReshapes},
+    {"slice-first", "Slices before a TRANSPOSE that then has nothing left to move.", MakeSliceFirst},
     {"unshare-rescales", "Gives each user of a rescale to int32 a rescale of its own.", MakeUnshareRescales},
     {"widen-sums", "Takes arithmetic behind a convolution of 16 bits from its sum of 48.", MakeWidenSums},
 };

@@ -52,6 +52,7 @@ absl::StatusOr<Pass> MakeNarrowTransposes(Context& context, const PassOptions& o
 absl::StatusOr<Pass> MakePropagateLayout(Context& context, const PassOptions& options);
 absl::StatusOr<Pass> MakeSimplifyMovement(Context& context, const PassOptions& options);
 absl::StatusOr<Pass> MakeSinkReshapes(Context& context, const PassOptions& options);
+absl::StatusOr<Pass> MakeSliceFirst(Context& context, const PassOptions& options);
 absl::StatusOr<Pass> MakeUnshareRescales(Context& context, const PassOptions& options);
 absl::StatusOr<Pass> MakeWidenSums(Context& context, const PassOptions& options);
 
