@@ -86,22 +86,45 @@ class InputWrites {
       }
     std::sort(uses.begin(), uses.end(), [&](NodeId a, NodeId b) { return graph_.Before(a, b); });
     std::vector<Write> writes;
-    bool viewed = false;
+    std::vector<NodeId> views;
     for (const NodeId use : uses) {
       const Op op = graph_.op(use);
       if (!context_.ops.Has(op, kMutates)) {
-        viewed = viewed || ops_.impl().MayAlias(op);
+        if (ops_.impl().MayAlias(op)) views.push_back(use);
         continue;
       }
       const Op pure = PureOf(context_, op);
       const std::span<const NodeId> operands = graph_.operands(use);
       const auto is_name = [&](NodeId id) { return std::find(names.begin(), names.end(), id) != names.end(); };
-      if (viewed || !pure.has_value() || !is_name(operands[0])) return {};
+      if (!pure.has_value() || !is_name(operands[0])) return {};
       const MetaId meta = Infer(use, pure);
       if (!meta.has_value() || meta != graph_.meta(input)) return {};
       writes.push_back({use, pure, meta});
     }
+    for (const NodeId view : views)
+      if (!writes.empty() && !IsReadBetween(view, writes)) return {};
     return writes;
+  }
+
+  // A view, and views of it, are read before the next write, and written by none.
+  bool IsReadBetween(NodeId view, const std::vector<Write>& writes) const {
+    const auto next =
+        std::find_if(writes.begin(), writes.end(), [&](const Write& write) { return graph_.Before(view, write.node); });
+    std::vector<NodeId> aliases = {view};
+    size_t uses = 0;
+    for (size_t i = 0; i < aliases.size(); ++i)
+      for (const NodeId user : users_[aliases[i].index]) {
+        if (++uses > kMaxUses || context_.ops.Has(graph_.op(user), kMutates)) {
+          // The write itself may take it as what is written.
+          if (uses > kMaxUses || next == writes.end() || user != next->node || graph_.operands(user)[0] == aliases[i])
+            return false;
+          continue;
+        }
+        if (next != writes.end() && !graph_.Before(user, next->node)) return false;
+        if (ops_.impl().MayAlias(graph_.op(user)) && std::find(aliases.begin(), aliases.end(), user) == aliases.end())
+          aliases.push_back(user);
+      }
+    return true;
   }
 
   // The output lists values, none within another.

@@ -147,6 +147,16 @@ TEST_CASE("writes to inputs become results") {
 })",
                                          "tosa-1.0+fp");
   CHECK_MESSAGE(viewed.find("aten.mul_.Tensor") != std::string::npos, viewed);
+  // One that is read before does not, be it for the write.
+  const std::string shifted = LoweredText(R"(graph main(%x: f32[4], %y: f32[1]) {
+  %v = aten.slice.Tensor(%x, dim=0, start=1) : f32[3]{1}@1
+  %b = aten.cat.default([%v, %y]) : f32[4]
+  %c = aten.copy_.default(%x, %b) : f32[4]
+  %d = aten.abs.default(%x) : f32[4]
+  return %d
+})",
+                                          "tosa-1.0+fp");
+  CHECK_MESSAGE(shifted.find("return %CONCAT -> input \"x\", %ABS") != std::string::npos, shifted);
 }
 
 TEST_CASE("float networks become whole TOSA programs") {

@@ -98,6 +98,43 @@ Node Largest(FormulaCall& c) { return Extreme(c, true); }
 Node Smallest(FormulaCall& c) { return Extreme(c, false); }
 Node AMinMax(FormulaCall& c) { return c.m.Reduce(c.index == 0 ? "REDUCE_MIN" : "REDUCE_MAX", c.Arg("self"), Axes(c)); }
 
+// Running sums of a dim as a convolution with as many ones: each element sees those before it, and itself. `x` has
+// the codes where there are some, and floats else.
+Node SumsByOnes(FormulaCall& c, Node x, size_t axis) {
+  const std::vector<int64_t> shape = c.emit.ShapeOf(x);
+  if (!c.emit.ok()) return Node();
+  int64_t outer = 1, inner = 1;
+  for (size_t i = 0; i < shape.size(); ++i)
+    if (i != axis) (i < axis ? outer : inner) *= shape[i];
+  const int64_t n = shape[axis];
+  const DType dtype = x.tensor().dtype, sum = dtype == DType::kI16 ? DType::kI48 : DType::kI32;
+  const std::vector<int64_t> weight = {n, 1, inner, 1}, channels = {inner};
+  const auto count = static_cast<size_t>(n * inner);
+  const bool floats = IsFloating(dtype);
+  const Node ones = floats ? c.emit.Floats("ones", dtype, weight, std::vector<float>(count, 1.0f))
+                           : c.emit.Integers("ones", DType::kI8, weight, std::vector<int64_t>(count, 1));
+  const Node bias =
+      floats ? c.emit.Floats("zero_bias", dtype, channels, std::vector<float>(static_cast<size_t>(inner), 0.0f))
+             : c.emit.Integers("zero_bias", sum, channels, std::vector<int64_t>(static_cast<size_t>(inner), 0));
+  const Node rows = c.emit.Reshape(x, std::vector<int64_t>{outer, n, 1, inner});
+  const Node sums = c.emit.Insert(c.emit.ops().depthwise_conv2d, {{"input", rows},
+                                                                  {"weight", ones},
+                                                                  {"bias", bias},
+                                                                  {"pad", std::vector<int64_t>{n - 1, 0, 0, 0}},
+                                                                  {"stride", std::vector<int64_t>{1, 1}},
+                                                                  {"dialation", std::vector<int64_t>{1, 1}}});
+  if (!c.emit.ok()) return Node();
+  if (c.q == nullptr) return c.emit.Reshape(sums, shape);
+  Affine weights;
+  weights.scales = {1.0};
+  weights.zero_points = {0};
+  weights.qmin = -127;
+  weights.qmax = 127;
+  const Affine* const quants[] = {c.q, &weights};
+  c.emit.Quantify(sums, quants, nullptr);
+  return sums;
+}
+
 // Running sums in log2 steps: after step k each element holds 2^k neighbours.
 Node Scan(FormulaCall& c, std::string_view tosa_op, double neutral) {
   Node x = c.q != nullptr ? c.first : c.In("self");
@@ -105,6 +142,13 @@ Node Scan(FormulaCall& c, std::string_view tosa_op, double neutral) {
   if (!c.emit.ok() || shape.empty()) return x;
   const auto axis = static_cast<size_t>(c.Axis("dim", shape.size()));
   if (!c.emit.ok() || !c.SumsFit(shape[axis])) return Node();
+  constexpr int64_t kMostOnes = 64;  // rows of a kernel that accelerators have
+  const bool convolves = c.q != nullptr || x.tensor().dtype == DType::kF32;
+  if (tosa_op == "ADD" && convolves && shape[axis] > 1 && shape[axis] <= kMostOnes) return SumsByOnes(c, x, axis);
+  if (c.q != nullptr) {
+    const double as_is[] = {1.0};
+    x = c.emit.Rescale(x, DType::kI32, as_is, c.q->zero_point(), 0);
+  }
   for (int64_t step = 1; step < shape[axis] && c.emit.ok(); step *= 2) {
     std::vector<int64_t> size = shape, padding(2 * shape.size(), 0);
     size[axis] -= step;

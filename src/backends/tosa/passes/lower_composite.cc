@@ -104,15 +104,12 @@ class LowerComposite final : public TosaTableRewrite<const FormulaRow*> {
   static absl::Status WriteSums(const FormulaRow& row, FormulaCall& call, const Site& site) {
     if (!site.outputs[0].q.has_value() || BitsOf(call.q->storage) > 16) return absl::OkStatus();
     Emitter& emit = call.emit;
-    const double as_is[] = {1.0};
-    call.first = emit.Rescale(call.first, DType::kI32, as_is, call.q->zero_point(), 0);
-    const Node sums = emit.ok() ? row.write(call) : Node();
+    const Node sums = row.write(call);
+    const std::vector<int64_t> shape = emit.ShapeOf(call.result);
     if (!emit.ok() || !sums.has_value()) return emit.Finish();
-    const Node shaped = emit.Reshape(sums, emit.ShapeOf(call.result));
     FinishRescaled(
-        emit, site, shaped,
-        [&](const Affine& to) { return std::vector<double>{call.factor * call.q->scale() / to.scale()}; },
-        [](Node value) { return value; });
+        emit, site, sums, [&](const Affine& to) { return std::vector<double>{call.q->scale() / to.scale()}; },
+        [&](Node value) { return emit.Reshape(value, shape); });
     return emit.Finish();
   }
 
