@@ -50,6 +50,17 @@ absl::Status RefuseOptions(std::string_view pass, const PassOptions& options) {
   return InvalidError("pass_c2", "pass ", pass, " has no option ", options.begin()->first);
 }
 
+absl::StatusOr<bool> OnlyFlag(const PassOptions& options, std::string_view pass, std::string_view option) {
+  bool flag = false;
+  for (const auto& [name, value] : options) {
+    const bool* given = std::get_if<bool>(&value);
+    if (name != option || given == nullptr)
+      return InvalidError("pass_c2", pass, " has one option, ", option, " = true or false, not ", name);
+    flag = *given;
+  }
+  return flag;
+}
+
 std::vector<Op> FindOps(const Context& context, std::span<const std::string_view> names) {
   std::vector<Op> ops;
   for (const std::string_view name : names)

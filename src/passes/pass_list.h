@@ -35,6 +35,8 @@ absl::StatusOr<Pass> MakePass(Context& context, std::span<const PassRow> rows, s
 
 // For passes without options.
 absl::Status RefuseOptions(std::string_view pass, const PassOptions& options);
+// Of a pass whose one option is true or false: the given value, else false.
+absl::StatusOr<bool> OnlyFlag(const PassOptions& options, std::string_view pass, std::string_view option);
 
 // Ops by name, those that exist, for the targets of a pass; never empty.
 std::vector<Op> FindOps(const Context& context, std::span<const std::string_view> names);

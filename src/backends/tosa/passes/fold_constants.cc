@@ -160,13 +160,7 @@ class FoldConstants final : public GraphPass {
 }  // namespace
 
 absl::StatusOr<Pass> MakeFoldConstants(Context& context, const PassOptions& options) {
-  bool keep_rescales = false;
-  for (const auto& [name, value] : options) {
-    const bool* given = std::get_if<bool>(&value);
-    if (name != "keep_rescales" || given == nullptr)
-      return InvalidError("pass_c2", "fold-constants has one option, keep_rescales = true or false, not ", name);
-    keep_rescales = *given;
-  }
+  TARE_ASSIGN_OR_RETURN(const bool keep_rescales, OnlyFlag(options, "fold-constants", "keep_rescales"));
   return Pass(std::shared_ptr<const GraphPass>(std::make_shared<const FoldConstants>(context, keep_rescales)));
 }
 

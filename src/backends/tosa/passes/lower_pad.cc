@@ -19,10 +19,13 @@ enum class Border : uint8_t { kConstant, kReflect, kReplicate, kCircular };
 
 // Writes a constant border as PAD, with the value quantised; negative borders are cut off.
 //
-// Other borders are parts of the tensor beside it: reversed, one element repeated, or from the other end.
+// Other borders are parts of the tensor beside it: reversed, one element repeated, or from the other end. With
+// `slice_reversed`, for accelerators that do not reverse every axis, up to 16 reversed elements are cut out one by one.
 class LowerPad final : public TosaRewrite {
  public:
-  explicit LowerPad(const Context& context) : TosaRewrite("lower-pad", context, FindOps(context, kPads)) {}
+  LowerPad(const Context& context, bool slice_reversed)
+      : TosaRewrite(slice_reversed ? "lower-pad(slice_reversed=true)" : "lower-pad", context, FindOps(context, kPads)),
+        slice_reversed_(slice_reversed) {}
 
   absl::Status Rewrite(Node node, Rewriter& rw) const override {
     const Node x = node.arg("self");
@@ -84,6 +87,17 @@ class LowerPad final : public TosaRewrite {
     return emit.Slice(x, start, size);
   }
 
+  Node Reversed(Emitter& emit, Node x, size_t axis, int64_t count) const {
+    if (!emit.ok() || count == 1) return x;
+    const auto dim = static_cast<int64_t>(axis);
+    if (!slice_reversed_ || count > kMostSlices) return emit.Insert(ops_.reverse, {{"input1", x}, {"axis", dim}});
+    std::vector<Node> parts;
+    for (int64_t i = count; i-- > 0;) parts.push_back(Part(emit, x, axis, i, 1));
+    return emit.Concat(parts, dim);
+  }
+
+  static constexpr int64_t kMostSlices = 16;
+
   Node Bordered(Emitter& emit, Node x, Border border, size_t axis, int64_t before, int64_t after) const {
     const std::vector<int64_t> shape = emit.ShapeOf(x);
     if (!emit.ok() || (before == 0 && after == 0)) return x;
@@ -91,8 +105,7 @@ class LowerPad final : public TosaRewrite {
     const auto side = [&](int64_t count, bool first) {
       switch (border) {
         case Border::kReflect: {
-          const Node part = Part(emit, x, axis, first ? 1 : extent - 1 - count, count);
-          return emit.Insert(ops_.reverse, {{"input1", part}, {"axis", static_cast<int64_t>(axis)}});
+          return Reversed(emit, Part(emit, x, axis, first ? 1 : extent - 1 - count, count), axis, count);
         }
         case Border::kReplicate: {
           std::vector<int64_t> multiples(shape.size(), 1);
@@ -113,12 +126,15 @@ class LowerPad final : public TosaRewrite {
     if (after > 0) parts.push_back(side(after, false));
     return emit.Concat(parts, static_cast<int64_t>(axis));
   }
+
+  bool slice_reversed_;
 };
 
 }  // namespace
 
 absl::StatusOr<Pass> MakeLowerPad(Context& context, const PassOptions& options) {
-  return MakeRewrite<LowerPad>(context, options);
+  TARE_ASSIGN_OR_RETURN(const bool slice_reversed, OnlyFlag(options, "lower-pad", "slice_reversed"));
+  return Pass(std::shared_ptr<const RewritePass>(std::make_shared<const LowerPad>(context, slice_reversed)));
 }
 
 }  // namespace tare
