@@ -36,6 +36,7 @@ constexpr PassRow kTosaPasses[] = {
     {"lower-pad", "Writes a constant border as PAD.", MakeLowerPad},
     {"lower-pool", "Writes pooling in channels-last order.", MakeLowerPool},
     {"lower-prelu", "Writes prelu of quantised values as the sum of both sides of 0.", MakeLowerPrelu},
+    {"lower-quantised-norm", "Writes norms of quantised values that a quantiser left whole.", MakeLowerQuantisedNorm},
     {"lower-recurrent", "Writes lstm, gru and rnn step by step.", MakeLowerRecurrent},
     {"lower-reduce", "Writes reductions as one REDUCE per axis.", MakeLowerReduce},
     {"lower-requantize", "Writes a quantize of a dequantize as RESCALE.", MakeLowerRequantize},
