@@ -23,7 +23,7 @@ struct Factors {
 //
 //   %q = quantize(bmm(dequantize(%a), dequantize(%b)))  =>  rescale(MATMUL(%a, %b), a * b / q)
 //
-// What is added to a product of quantised values is brought into one scale with it, in which both have 30 bits. Of
+// What is added to a product of quantised values is brought into one scale with it. Of
 // plain tensors a formula takes it.
 class LowerMatmul final : public TosaRewrite {
  public:
@@ -99,9 +99,15 @@ class LowerMatmul final : public TosaRewrite {
     };
     const double inner = static_cast<double>(emit.ShapeOf(left.value).back());
     const double bound = inner * most(*left.q) * most(*right.q) * std::abs(scale) + most(*added.q) * std::abs(own);
-    const double common = bound / 1073741824.0;
+    // The scale of the product itself where it is much finer than the results': accelerators take no rescale of 32
+    // bits to 32.
+    constexpr double kWidest = 1073741824.0, kFiner = 16;
+    bool as_is = product.tensor().dtype == DType::kI32 && bound <= kWidest * std::abs(scale);
+    for (const SiteOutput& output : site.outputs)
+      as_is = as_is && output.q.has_value() && output.q->scale() >= kFiner * std::abs(scale);
+    const double common = as_is ? std::abs(scale) : bound / kWidest;
     const double of_product[] = {std::abs(scale) / common}, of_added[] = {std::abs(own) / common};
-    const Node one = emit.Reshape(emit.Rescale(product, DType::kI32, of_product, 0, 0), shape);
+    const Node one = emit.Reshape(as_is ? product : emit.Rescale(product, DType::kI32, of_product, 0, 0), shape);
     const Node other =
         emit.ToRank(emit.Rescale(added.value, DType::kI32, of_added, added.q->zero_point(), 0), shape.size());
     const bool less = scale < 0 || own < 0;
