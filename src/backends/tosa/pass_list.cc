@@ -37,6 +37,8 @@ constexpr PassRow kTosaPasses[] = {
     {"lower-pool", "Writes pooling in channels-last order.", MakeLowerPool},
     {"lower-prelu", "Writes prelu of quantised values as the sum of both sides of 0.", MakeLowerPrelu},
     {"lower-quantised-norm", "Writes norms of quantised values that a quantiser left whole.", MakeLowerQuantisedNorm},
+    {"lower-quantization", "Writes quantize and dequantize within a program of codes and floats as arithmetic.",
+     MakeLowerQuantization},
     {"lower-recurrent", "Writes lstm, gru and rnn step by step.", MakeLowerRecurrent},
     {"lower-reduce", "Writes reductions as one REDUCE per axis.", MakeLowerReduce},
     {"lower-requantize", "Writes a quantize of a dequantize as RESCALE.", MakeLowerRequantize},

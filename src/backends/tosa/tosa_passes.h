@@ -40,6 +40,7 @@ absl::StatusOr<Pass> MakeLowerComposite(Context& context, const PassOptions& opt
 absl::StatusOr<Pass> MakeLowerDivide(Context& context, const PassOptions& options);
 absl::StatusOr<Pass> MakeLowerGather(Context& context, const PassOptions& options);
 absl::StatusOr<Pass> MakeLowerQuantisedNorm(Context& context, const PassOptions& options);
+absl::StatusOr<Pass> MakeLowerQuantization(Context& context, const PassOptions& options);
 absl::StatusOr<Pass> MakeLowerRecurrent(Context& context, const PassOptions& options);
 absl::StatusOr<Pass> MakeLowerRoll(Context& context, const PassOptions& options);
 absl::StatusOr<Pass> MakeNarrowIntegers(Context& context, const PassOptions& options);
