@@ -1,6 +1,7 @@
 // ATen's diagonals, turns and joins that are other ops under another name. Source: torch/_refs/__init__.py.
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <numeric>
 
 #include "eval/convert.h"
@@ -149,6 +150,43 @@ absl::StatusOr<Value> Meshgrid(KernelCall& call) {
   return parts;
 }
 
+// [N, C, H, W] as a column of C * KH * KW elements for each place of a window; what lies outside is 0.
+absl::StatusOr<Value> Im2Col(KernelCall& call) {
+  const Tensor& given = call.tensor("self");
+  const std::vector<int64_t> kernel = call.ints("kernel_size"), dilation = call.ints("dilation"),
+                             padding = call.ints("padding"), stride = call.ints("stride");
+  TARE_RETURN_IF_ERROR(call.status());
+  constexpr int64_t kMost = 1 << 20;
+  const auto fit = [](const std::vector<int64_t>& list, int64_t least) {
+    return list.size() == 2 && std::min(list[0], list[1]) >= least && std::max(list[0], list[1]) <= kMost;
+  };
+  const int rank = given.rank();
+  if (rank < 3 || rank > 4 || !fit(kernel, 1) || !fit(dilation, 1) || !fit(padding, 0) || !fit(stride, 1))
+    return InvalidError("eval_c18", call.op_name(), " of ", Describe(given));
+  Extents shape = ShapeOf(given);
+  if (rank == 3) shape.insert(shape.begin(), 1);
+  int64_t out[2];
+  for (int i = 0; i < 2; ++i) {
+    out[i] = (shape[2 + i] + 2 * padding[i] - dilation[i] * (kernel[i] - 1) - 1) / stride[i] + 1;
+    if (shape[2 + i] + 2 * padding[i] < dilation[i] * (kernel[i] - 1) + 1)
+      return InvalidError("eval_c18", call.op_name(), ": a window larger than ", Describe(given));
+  }
+  const int64_t taps = kernel[0] * kernel[1], places = out[0] * out[1];
+  Extents columns = {shape[0], shape[1] * taps, places};
+  if (rank == 3) columns.erase(columns.begin());
+  TARE_ASSIGN_OR_RETURN(Tensor result, call.Make(given.dtype(), columns));
+  const int64_t bytes = ElementBytes(given.dtype());
+  for (int64_t to = 0; to < result.size(); ++to) {
+    const int64_t place = to % places, tap = to / places % taps, plane = to / places / taps;
+    const int64_t row = place / out[1] * stride[0] + tap / kernel[1] * dilation[0] - padding[0];
+    const int64_t column = place % out[1] * stride[1] + tap % kernel[1] * dilation[1] - padding[1];
+    if (row < 0 || column < 0 || row >= shape[2] || column >= shape[3]) continue;
+    std::memcpy(result.mutable_bytes().data() + to * bytes,
+                given.bytes().data() + ((plane * shape[2] + row) * shape[3] + column) * bytes, bytes);
+  }
+  return Value(std::move(result));
+}
+
 // Half of an axis, times the sigmoid of the other half.
 absl::StatusOr<Value> Glu(KernelCall& call) {
   const Tensor& x = call.tensor("self");
@@ -194,6 +232,7 @@ constexpr KernelRow kRows[] = {
     {"aten.ger.default", Outer},
     {"aten.glu.default", Glu},
     {"aten.hstack.default", HStack},
+    {"aten.im2col.default", Im2Col},
     {"aten.meshgrid.default", Meshgrid},
     {"aten.meshgrid.indexing", Meshgrid},
     {"aten.outer.default", Outer},

@@ -159,6 +159,50 @@ Node Adaptive(FormulaCall& c, size_t axes, bool average) {
   return x;
 }
 
+// What each window sees: the image cut once for each element of the kernel where windows are next to each other, else
+// looked up.
+Node Im2Col(FormulaCall& c) {
+  Node x = c.Arg("self");
+  std::vector<int64_t> shape = c.emit.ShapeOf(x);
+  const auto kernel = c.node.ints("kernel_size"), dilation = c.node.ints("dilation"), padding = c.node.ints("padding"),
+             stride = c.node.ints("stride");
+  if (!c.emit.ok() || shape.size() < 3 || shape.size() > 4 || kernel.size() != 2 || dilation.size() != 2 ||
+      padding.size() != 2 || stride.size() != 2)
+    return c.Refuse("windows of other than two dims");
+  if (shape.size() == 3) shape.insert(shape.begin(), 1);
+  x = c.emit.Reshape(x, shape);
+  if (padding[0] > 0 || padding[1] > 0) {
+    const AttrValue value = c.q != nullptr                 ? AttrValue::Int(c.q->zero_point())
+                            : IsFloating(x.tensor().dtype) ? AttrValue::Float(0)
+                                                           : AttrValue::Int(0);
+    const std::vector<int64_t> pads = {0, 0, 0, 0, padding[0], padding[0], padding[1], padding[1]};
+    x = c.emit.Insert(c.emit.ops().pad, {{"input1", x}, {"padding", pads}, {"value", value}});
+    shape = c.emit.ShapeOf(x);
+  }
+  if (!c.emit.ok()) return Node();
+  const int64_t rows = (shape[2] - dilation[0] * (kernel[0] - 1) - 1) / stride[0] + 1,
+                columns = (shape[3] - dilation[1] * (kernel[1] - 1) - 1) / stride[1] + 1;
+  constexpr int64_t kMostParts = 64;  // operands of CONCAT
+  if (stride[0] == 1 && stride[1] == 1 && kernel[0] * kernel[1] <= kMostParts) {
+    std::vector<Node> parts;
+    for (int64_t i = 0; i < kernel[0]; ++i)
+      for (int64_t j = 0; j < kernel[1]; ++j) {
+        const Node seen = c.emit.Slice(x, std::vector<int64_t>{0, 0, i * dilation[0], j * dilation[1]},
+                                       std::vector<int64_t>{shape[0], shape[1], rows, columns});
+        parts.push_back(c.emit.Reshape(seen, std::vector<int64_t>{shape[0], shape[1], 1, rows * columns}));
+      }
+    return c.emit.ok() ? c.emit.Reshape(c.emit.Concat(parts, 2), c.emit.ShapeOf(c.result)) : Node();
+  }
+  std::vector<int64_t> picked;
+  for (int64_t i = 0; i < kernel[0]; ++i)
+    for (int64_t j = 0; j < kernel[1]; ++j)
+      for (int64_t row = 0; row < rows; ++row)
+        for (int64_t column = 0; column < columns; ++column)
+          picked.push_back((row * stride[0] + i * dilation[0]) * shape[3] + column * stride[1] + j * dilation[1]);
+  const Node image = c.emit.Reshape(x, std::vector<int64_t>{shape[0], shape[1], shape[2] * shape[3]});
+  return c.emit.Reshape(Take(c.emit, image, 2, picked), c.emit.ShapeOf(c.result));
+}
+
 template <size_t kAxes>
 Node Max(FormulaCall& c) {
   return Pool(c, kAxes, false);
@@ -188,6 +232,7 @@ constexpr FormulaRow kRows[] = {
     {"aten.avg_pool1d.default", Average<1>},
     {"aten.avg_pool2d.default", Average<2>},
     {"aten.avg_pool3d.default", Average<3>},
+    {"aten.im2col.default", Im2Col, kMoves},
     {"aten.max_pool1d.default", Max<1>, kMoves},
     {"aten.max_pool1d_with_indices.default", Max<1>, kMoves},
     {"aten.max_pool2d.default", Max<2>, kMoves},
