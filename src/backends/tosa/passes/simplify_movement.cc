@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "backends/tosa/constants.h"
+#include "backends/tosa/elementwise.h"
 #include "backends/tosa/factors.h"
 #include "backends/tosa/layout.h"
 #include "backends/tosa/tosa_ops.h"
@@ -18,12 +19,17 @@ namespace {
 //   TRANSPOSE that moves only dims of extent 1    =>  RESHAPE
 //   the identity                                  =>  %x
 //   TRANSPOSE(RESHAPE(TRANSPOSE(%x, p), s), q)    =>  TRANSPOSE(RESHAPE(%x, s'), r)   where dims stay in blocks
+//   TRANSPOSE(RESHAPE(REDUCE_SUM(%x), s), p)      =>  RESHAPE(TRANSPOSE(REDUCE_SUM(%x), q), t)   without the dim
 //   TRANSPOSE(RESHAPE(TRANSPOSE(%x, p), s), q)    =>  RESHAPE(TRANSPOSE(RESHAPE(%x, s'), r), s")   in dims that all
 //   share SLICE(SLICE(%x, a, s), b, t)                  =>  SLICE(%x, a + b, t)
 class SimplifyMovement final : public RewritePass {
  public:
   explicit SimplifyMovement(const Context& context)
-      : ops_(context), targets_{ops_.reshape, ops_.transpose, ops_.slice} {}
+      : ops_(context),
+        targets_{ops_.reshape, ops_.transpose, ops_.slice},
+        reductions_{ops_.reduce_all, ops_.reduce_any,     ops_.reduce_max,
+                    ops_.reduce_min, ops_.reduce_product, ops_.reduce_sum},
+        elementwise_(ElementwiseOps(context)) {}
   std::string_view name() const override { return "simplify-movement"; }
   std::span<const Op> targets() const override { return targets_; }
 
@@ -49,7 +55,52 @@ class SimplifyMovement final : public RewritePass {
       return rw.Redefine(node, ops_.reshape, {{"input1", x}, {"shape", moved}});
     }
     if (const std::optional<Chain> chain = ChainBefore(node)) return Join(node, *chain, rw);
+    if (const std::optional<std::vector<int64_t>> early = BeforeDropped(x, perms)) {
+      const std::vector<int64_t> after = *StaticShape(node.tensor());
+      TARE_ASSIGN_OR_RETURN(const Node first,
+                            rw.InsertBefore(node, ops_.transpose, {{"input", x.arg("input1")}, {"perms", *early}}));
+      return rw.Redefine(node, ops_.reshape, {{"input1", first}, {"shape", after}});
+    }
     return rw.Redefine(node, ops_.transpose, {{"input", x}, {"perms", perms}});
+  }
+
+  // Whether a reduction made the extent of `dim` 1, with arithmetic on each element behind it.
+  bool IsReduced(Node x, int64_t dim) const {
+    constexpr int kMostSteps = 8;
+    for (int step = 0; step < kMostSteps && x.num_operands() > 0; ++step) {
+      if (Is(reductions_, x)) {
+        if (x.integer("axis") == dim) return true;
+      } else if (!Is(elementwise_, x)) {
+        return false;
+      }
+      x = x.operand(0);
+    }
+    return false;
+  }
+  static bool Is(const std::vector<Op>& ops, Node node) {
+    return std::find(ops.begin(), ops.end(), node.op()) != ops.end();
+  }
+
+  // The transposition of what a reshape takes, when the reshape only drops dims that were reduced and nobody else uses
+  // it: so it may meet the transposition before the reduction.
+  std::optional<std::vector<int64_t>> BeforeDropped(Node reshape, const std::vector<int64_t>& perms) const {
+    if (reshape.op() != ops_.reshape || reshape.num_uses() != 1) return std::nullopt;
+    const auto after = StaticShape(reshape.tensor()), before = StaticShape(reshape.arg("input1").tensor());
+    if (!after.has_value() || !before.has_value() || before->size() <= after->size() || before->size() > kMaxRank)
+      return std::nullopt;
+    std::vector<int64_t> own;  // dims of `before` that are those of `after`
+    for (size_t i = 0; i < before->size(); ++i)
+      if (own.size() < after->size() && (*before)[i] == (*after)[own.size()]) own.push_back(static_cast<int64_t>(i));
+    if (own.size() != after->size()) return std::nullopt;
+    std::vector<int64_t> early;
+    for (const int64_t axis : perms) early.push_back(own[static_cast<size_t>(axis)]);
+    for (size_t i = 0; i < before->size(); ++i) {
+      const auto dim = static_cast<int64_t>(i);
+      if (std::find(own.begin(), own.end(), dim) != own.end()) continue;
+      if ((*before)[i] != 1 || !IsReduced(reshape.arg("input1"), dim)) return std::nullopt;
+      early.push_back(dim);
+    }
+    return early;
   }
 
   // Movements of one value that nobody else uses, up to and with a transposition.
@@ -197,7 +248,7 @@ class SimplifyMovement final : public RewritePass {
   static constexpr size_t kMaxRank = 6;  // of TOSA tensors
 
   TosaOps ops_;
-  std::vector<Op> targets_;
+  std::vector<Op> targets_, reductions_, elementwise_;
 };
 
 }  // namespace
