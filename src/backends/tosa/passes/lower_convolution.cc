@@ -290,7 +290,8 @@ class LowerConvolution final : public TosaRewrite {
     return emit.Concat(parts, static_cast<int64_t>(std::max<size_t>(c.axes(), 2)) + 1);
   }
 
-  // Sums of 48 bits, which no operator joins: rescaled each before.
+  // Each group is rescaled before they are joined: no operator joins sums of 48 bits, and accelerators rescale within
+  // the convolution.
   void FinishApart(Emitter& emit, const Convolution& c, const Site& site, const std::vector<Node>& sums) const {
     for (const SiteOutput& output : site.outputs) {
       const std::vector<double> scales = ScalesTo(*site.inputs[0].q, *site.inputs[1].q, *output.q);
@@ -298,10 +299,10 @@ class LowerConvolution final : public TosaRewrite {
       std::vector<Node> parts;
       for (size_t g = 0; g < sums.size(); ++g) {
         const size_t first = scales.size() == 1 ? 0 : g * each;
-        const Node part = emit.RescaleTo(sums[g], std::span(scales).subspan(first, each), 0, *output.q);
-        parts.push_back(emit.Clamp(part, output.low, output.high));
+        parts.push_back(emit.RescaleTo(sums[g], std::span(scales).subspan(first, each), 0, *output.q));
       }
-      const Node value = FromLast(emit, c, Joined(emit, c, parts));
+      const Node joined = emit.Clamp(Joined(emit, c, parts), output.low, output.high);
+      const Node value = FromLast(emit, c, joined);
       if (!emit.ok()) return;
       emit.Quantify(value, {}, &*output.q);
       emit.Replace(output.node, value);
@@ -313,8 +314,7 @@ class LowerConvolution final : public TosaRewrite {
       emit.Refuse("tosa_lower_c3", "a quantised transposed convolution has one or two spatial axes");
     const std::vector<Node> sums = Accumulate(emit, c, site);
     if (!emit.ok()) return;
-    if (site.quantised && sums.size() > 1 && sums[0].tensor().dtype == DType::kI48)
-      return FinishApart(emit, c, site, sums);
+    if (site.quantised && sums.size() > 1) return FinishApart(emit, c, site, sums);
     const Node sum = Joined(emit, c, sums);
     if (!emit.ok()) return;
     if (!site.quantised) {
