@@ -89,9 +89,21 @@ Node Take(Emitter& emit, Node x, size_t axis, std::span<const int64_t> indices) 
   for (int64_t i = 0; i < batch; ++i) all.insert(all.end(), indices.begin(), indices.end());
   const Node values = emit.Reshape(x, std::vector<int64_t>{batch, shape[axis], row});
   const Node rows = emit.Integers("indices", DType::kI32, std::vector<int64_t>{batch, count}, all);
-  const Node taken = emit.Insert(emit.ops().gather, {{"values", values}, {"indices", rows}});
+  const Node taken = GatherRows(emit, values, rows);
   shape[axis] = count;
   return emit.Reshape(taken, shape);
+}
+
+Node Carried(Emitter& emit, Node x) {
+  if (!emit.ok() || x.tensor().dtype != DType::kBool) return x;
+  const bool bytes =
+      emit.rewriter().Infer(emit.ops().cast, {{"input", x}, {"dtype", AttrValue::OfDType(DType::kI8)}}).ok();
+  return TensorMath(emit).Convert(x, bytes ? DType::kI8 : DType::kF32);
+}
+
+Node GatherRows(Emitter& emit, Node values, Node rows) {
+  const Node found = emit.Insert(emit.ops().gather, {{"values", Carried(emit, values)}, {"indices", rows}});
+  return emit.ok() ? TensorMath(emit).Convert(found, values.tensor().dtype) : found;
 }
 
 }  // namespace tare

@@ -87,6 +87,10 @@ std::span<const FormulaRow> NormFormulas();        // lower-normalization
 // --- what several formulas do
 // `x` repeated to `shape`, ones in front where its rank is lower.
 Node Broadcast(Emitter& emit, Node x, std::span<const int64_t> shape);
+// GATHER and SCATTER take no booleans: those travel as numbers.
+Node Carried(Emitter& emit, Node x);
+// Of values [batch, places, row] those at rows [batch, count].
+Node GatherRows(Emitter& emit, Node values, Node rows);
 // Elements `indices` of dim `axis`, in that order: GATHER.
 Node Take(Emitter& emit, Node x, size_t axis, std::span<const int64_t> indices);
 

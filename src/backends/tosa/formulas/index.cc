@@ -102,23 +102,11 @@ std::optional<Access> ReadAccess(FormulaCall& c, Node values, const std::vector<
   return access;
 }
 
-// GATHER and SCATTER take no booleans: those travel as numbers.
-Node Carried(FormulaCall& c, Node x) {
-  if (!c.emit.ok() || x.tensor().dtype != DType::kBool) return x;
-  const bool bytes =
-      c.emit.rewriter().Infer(c.emit.ops().cast, {{"input", x}, {"dtype", AttrValue::OfDType(DType::kI8)}}).ok();
-  return c.m.Convert(x, bytes ? DType::kI8 : DType::kF32);
-}
-// Of values [batch, places, row] those at rows [batch, count].
-Node GatherRows(FormulaCall& c, Node values, Node rows) {
-  const Node found = c.emit.Insert(c.emit.ops().gather, {{"values", Carried(c, values)}, {"indices", rows}});
-  return c.emit.ok() ? c.m.Convert(found, values.tensor().dtype) : found;
-}
 // The values with those at rows [batch, count] replaced by `input`, [batch, count, row].
 Node ScatterRows(FormulaCall& c, Node values, Node rows, Node input) {
   const Op scatter = TosaOps::Find(c.emit.rewriter().context(), "SCATTER");
-  const Node put =
-      c.emit.Insert(scatter, {{"values_in", Carried(c, values)}, {"indices", rows}, {"input", Carried(c, input)}});
+  const Node put = c.emit.Insert(
+      scatter, {{"values_in", Carried(c.emit, values)}, {"indices", rows}, {"input", Carried(c.emit, input)}});
   return c.emit.ok() ? c.m.Convert(put, values.tensor().dtype) : put;
 }
 
@@ -128,7 +116,7 @@ Node Index(FormulaCall& c) {
   if (!access.has_value() || !c.emit.ok()) return c.Refuse("indices that are not there");
   const Node moved = c.emit.Reshape(c.emit.Transpose(values, access->perms),
                                     std::vector<int64_t>{access->batch, access->places, access->row});
-  return GatherRows(c, moved, access->rows);
+  return GatherRows(c.emit, moved, access->rows);
 }
 
 // `input` at the places of an access, in `values`.
@@ -194,7 +182,7 @@ Node IndexSelect(FormulaCall& c) {
   const std::optional<Access> access = ReadAccess(c, values, Along(c, "index"));
   if (!access.has_value() || !c.emit.ok()) return c.Refuse("indices that are not there");
   const Node moved = c.emit.Reshape(values, std::vector<int64_t>{access->batch, access->places, access->row});
-  return GatherRows(c, moved, access->rows);
+  return GatherRows(c.emit, moved, access->rows);
 }
 Node IndexCopy(FormulaCall& c) {
   const std::optional<Access> access = ReadAccess(c, c.Arg("self"), Along(c, "index"));
@@ -205,14 +193,14 @@ Node Embedding(FormulaCall& c) {
   const std::optional<Access> access = ReadAccess(c, c.Arg("weight"), {c.node.arg("indices")});
   if (!access.has_value() || !c.emit.ok()) return c.Refuse("indices that are not there");
   const Node table = c.emit.Reshape(c.Arg("weight"), std::vector<int64_t>{1, access->places, access->row});
-  return GatherRows(c, table, access->rows);
+  return GatherRows(c.emit, table, access->rows);
 }
 Node TakeFlat(FormulaCall& c) {
   const int64_t total = CountOf(c.ShapeOf("self"));
   Places places(c, total);
   const Node rows = places.Rows(places.Of(c.node.arg("index"), total, true), 1);
   const Node flat = c.emit.Reshape(c.Arg("self"), std::vector<int64_t>{1, total, 1});
-  return GatherRows(c, flat, rows);
+  return GatherRows(c.emit, flat, rows);
 }
 
 // Places of gather and scatter among all elements: the index along one dim, its own coordinates along the others.
@@ -238,7 +226,7 @@ Node Gather(FormulaCall& c) {
   const int64_t total = CountOf(c.ShapeOf("self"));
   const Node rows = ElementPlaces(c, total);
   const Node flat = c.emit.Reshape(c.Arg("self"), std::vector<int64_t>{1, total, 1});
-  return GatherRows(c, flat, rows);
+  return GatherRows(c.emit, flat, rows);
 }
 Node Scatter(FormulaCall& c) {
   const std::vector<int64_t> shape = c.ShapeOf("self"), own = c.ShapeOf("index");
