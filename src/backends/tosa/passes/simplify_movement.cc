@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "backends/tosa/arguments.h"
 #include "backends/tosa/constants.h"
 #include "backends/tosa/elementwise.h"
 #include "backends/tosa/factors.h"
@@ -14,14 +15,17 @@ namespace {
 
 // Joins and drops ops that only say where elements are.
 //
-//   TRANSPOSE(TRANSPOSE(%x, p), q)                =>  TRANSPOSE(%x, p o q)
-//   RESHAPE(RESHAPE(%x, s), t)                    =>  RESHAPE(%x, t)
-//   TRANSPOSE that moves only dims of extent 1    =>  RESHAPE
-//   the identity                                  =>  %x
-//   TRANSPOSE(RESHAPE(TRANSPOSE(%x, p), s), q)    =>  TRANSPOSE(RESHAPE(%x, s'), r)   where dims stay in blocks
-//   TRANSPOSE(RESHAPE(REDUCE_SUM(%x), s), p)      =>  RESHAPE(TRANSPOSE(REDUCE_SUM(%x), q), t)   without the dim
-//   TRANSPOSE(RESHAPE(TRANSPOSE(%x, p), s), q)    =>  RESHAPE(TRANSPOSE(RESHAPE(%x, s'), r), s")   in dims that all
-//   share SLICE(SLICE(%x, a, s), b, t)                  =>  SLICE(%x, a + b, t)
+//   TRANSPOSE(TRANSPOSE(%x, p), q)                     =>  TRANSPOSE(%x, p o q)
+//   RESHAPE(RESHAPE(%x, s), t)                         =>  RESHAPE(%x, t)
+//   TRANSPOSE that moves only dims of extent 1         =>  RESHAPE
+//   the identity                                       =>  %x
+//   SLICE(SLICE(%x, a, s), b, t)                       =>  SLICE(%x, a + b, t)
+//   TRANSPOSE(RESHAPE(TRANSPOSE(%x, p), s), q)         =>  TRANSPOSE(RESHAPE(%x, s'), r)
+//                                                      where dims stay in blocks, else, in dims that all share,
+//                                                          RESHAPE(TRANSPOSE(RESHAPE(%x, s'), r), s")
+//   TRANSPOSE(RESHAPE(CLAMP(TRANSPOSE(%x, p)), s), q)  =>  RESHAPE(CLAMP(%x), t)          where both undo each other
+//   TRANSPOSE(RESHAPE(REDUCE_SUM(%x), s), p)           =>  RESHAPE(TRANSPOSE(REDUCE_SUM(%x), q), t)
+//                                                      where s drops the dim of extent 1
 class SimplifyMovement final : public RewritePass {
  public:
   explicit SimplifyMovement(const Context& context)
@@ -55,6 +59,17 @@ class SimplifyMovement final : public RewritePass {
       return rw.Redefine(node, ops_.reshape, {{"input1", x}, {"shape", moved}});
     }
     if (const std::optional<Chain> chain = ChainBefore(node)) return Join(node, *chain, rw);
+    if (const std::optional<Undone> undone = UndoneBefore(node)) {
+      Node value = undone->source;
+      for (auto it = undone->functions.rbegin(); it != undone->functions.rend(); ++it) {
+        const std::vector<ArgInit> args = ArgsOn(rw, *it, it->operand(0), value);
+        TARE_ASSIGN_OR_RETURN(const Node moved, rw.InsertBefore(node, it->op(), ArgList(args), it->name()));
+        rw.SetQuant(moved, rw.context().quants.Get(it->quant()));
+        value = moved;
+      }
+      const std::vector<int64_t> after = *StaticShape(node.tensor());
+      return rw.Redefine(node, ops_.reshape, {{"input1", value}, {"shape", after}});
+    }
     if (const std::optional<std::vector<int64_t>> early = BeforeDropped(x, perms)) {
       const std::vector<int64_t> after = *StaticShape(node.tensor());
       TARE_ASSIGN_OR_RETURN(const Node first,
@@ -62,6 +77,48 @@ class SimplifyMovement final : public RewritePass {
       return rw.Redefine(node, ops_.reshape, {{"input1", first}, {"shape", after}});
     }
     return rw.Redefine(node, ops_.transpose, {{"input", x}, {"perms", perms}});
+  }
+
+  // Functions of each element between movements that undo each other, the last first.
+  struct Undone {
+    Node source;
+    std::vector<Node> functions;
+  };
+  std::optional<Undone> UndoneBefore(Node last) const {
+    constexpr size_t kMostSteps = 16;
+    std::vector<Node> chain = {last};
+    Node source = last.arg("input");
+    while (source.num_uses() == 1 && chain.size() < kMostSteps &&
+           (source.op() == ops_.transpose || source.op() == ops_.reshape || IsFunction(source))) {
+      chain.push_back(source);
+      source = source.operand(0);
+    }
+    while (chain.size() > 1 && chain.back().op() != ops_.transpose) {
+      source = chain.back();  // what comes before the first transposition stays
+      chain.pop_back();
+    }
+    const auto shape = StaticShape(source.tensor());
+    if (chain.size() < 2 || !shape.has_value()) return std::nullopt;
+    Undone undone{source, {}};
+    Factors factors(*shape);
+    for (auto it = chain.rbegin(); it != chain.rend(); ++it) {
+      const auto next = StaticShape(it->tensor());
+      if (!next.has_value()) return std::nullopt;
+      if (it->op() == ops_.transpose) {
+        factors.Transpose(it->ints("perms"));
+      } else if (it->op() != ops_.reshape) {
+        undone.functions.insert(undone.functions.begin(), *it);
+      } else if (!factors.Reshape(*next)) {
+        return std::nullopt;
+      }
+    }
+    if (undone.functions.empty() || !IsIdentity(factors.Narrowest().perms)) return std::nullopt;
+    return undone;
+  }
+  bool IsFunction(Node node) const {
+    if (!Is(elementwise_, node) || (node.num_operands() != 1 && node.op() != ops_.table)) return false;
+    const AttrValue& scale = node.attr("scale");
+    return scale.kind != AttrKind::kList || scale.items().size() == 1;
   }
 
   // Whether a reduction made the extent of `dim` 1, with arithmetic on each element behind it.
