@@ -21,6 +21,7 @@ struct FormulaCall {
   Node first;                 // what stands for the first tensor argument
   Node second;                // kReplaces: integers that stand for what replaces, in the scale of the first
   const Affine* q = nullptr;  // of these integers
+  double factor = 1;          // kSums: what comes out is to be multiplied by
 
   DType dtype() const { return result.tensor().dtype; }
   // What dtype TOSA computes it in: 8- and 16-bit integers in i32.
@@ -63,7 +64,7 @@ enum FormulaInput : uint8_t {
   kPlain,
   kReplaces,  // as kMoves, by others: the integers behind both
   kMoves,     // also the integers behind the quantisation of its first tensor: they come out as they are, or as places
-  kSums,      // also these: sums of them less their zero point come out, of i32 or i48, in any shape
+  kSums,      // also these: sums of them less their zero point come out, of i32 or i48, in any shape; see factor
 };
 
 struct FormulaRow {

@@ -91,6 +91,33 @@ Node DilatedMax(FormulaCall& c, Node x, const PoolAxis& a) {
   return c.emit.Reshape(c.m.Reduce("REDUCE_MAX", stack, over), shape);
 }
 
+// Means of codes over windows that lie side by side: sums in i32, of which `c.factor` makes means.
+Node SumsOfBlocks(FormulaCall& c, std::span<const PoolAxis> axes) {
+  const double as_is[] = {1.0};
+  Node x = c.emit.Rescale(c.first, DType::kI32, as_is, c.q->zero_point(), 0);
+  int64_t count = 1;
+  for (const PoolAxis& a : axes) {
+    if ((a.stride != a.kernel && a.out != 1) || a.before != 0 || a.out > a.in / a.kernel)
+      return c.Refuse("a mean over windows of quantised values that overlap or reach out");
+    count *= a.kernel;
+  }
+  if (!c.SumsFit(count)) return Node();
+  for (const PoolAxis& a : axes) {
+    x = SliceAxis(c.emit, x, a.axis, 0, a.out * a.kernel);
+    std::vector<int64_t> shape = c.emit.ShapeOf(x);
+    if (!c.emit.ok()) return Node();
+    int64_t outer = 1, inner = 1;
+    for (size_t i = 0; i < shape.size(); ++i)
+      if (i != a.axis) (i < a.axis ? outer : inner) *= shape[i];
+    const int64_t over[] = {2};
+    x = c.m.Reduce("REDUCE_SUM", c.emit.Reshape(x, std::vector<int64_t>{outer, a.out, a.kernel, inner}), over);
+    shape[a.axis] = a.out;
+    x = c.emit.Reshape(x, shape);
+  }
+  c.factor = 1.0 / static_cast<double>(count);
+  return x;
+}
+
 // Max and average pools, axis by axis. A mean over a box is a mean of means, padding that does not count included:
 // how many elements count is a product over the axes.
 Node Pool(FormulaCall& c, size_t axes, bool average) {
@@ -106,6 +133,7 @@ Node Pool(FormulaCall& c, size_t axes, bool average) {
   const bool counts = c.node.flag("count_include_pad").value_or(false);
   const double divisor = c.node.number("divisor_override").value_or(0);
   double scale = 1;
+  std::vector<PoolAxis> blocks;
   for (size_t i = 0; i < axes && c.emit.ok(); ++i) {
     PoolAxis a{in.size() - axes + i};
     a.in = in[a.axis];
@@ -115,6 +143,10 @@ Node Pool(FormulaCall& c, size_t axes, bool average) {
     a.before = (*before)[i];
     a.dilation = (*dilation)[i];
     if (a.kernel < 1 || a.stride < 1) return c.Refuse("an empty window");
+    if (average && c.q != nullptr) {
+      blocks.push_back(a);
+      continue;
+    }
     if (a.dilation != 1 && !average) {
       x = DilatedMax(c, x, a);
       continue;
@@ -130,6 +162,11 @@ Node Pool(FormulaCall& c, size_t axes, bool average) {
     }
     x = AlongAxis(c, x, a, average);
   }
+  if (average && c.q != nullptr) {
+    x = SumsOfBlocks(c, blocks);
+    if (divisor != 0) c.factor = 1 / divisor;
+    return x;
+  }
   return divisor != 0 ? c.m.Mul(x, scale / divisor) : x;
 }
 
@@ -140,6 +177,14 @@ Node Adaptive(FormulaCall& c, size_t axes, bool average) {
   const std::vector<int64_t> in = c.ShapeOf("self"), out = c.emit.ShapeOf(c.result);
   if (!c.emit.ok() || !IsFloating(c.dtype()) || in.size() < axes + 1 || in.size() != out.size())
     return c.Refuse("a pool of integers that are not quantised");
+  if (average && c.q != nullptr) {
+    std::vector<PoolAxis> blocks;
+    for (size_t axis = in.size() - axes; axis < in.size(); ++axis) {
+      if (out[axis] < 1 || in[axis] % out[axis] != 0) return c.Refuse("uneven windows of quantised values");
+      blocks.push_back({axis, in[axis], out[axis], in[axis] / out[axis], in[axis] / out[axis], 0, 1});
+    }
+    return SumsOfBlocks(c, blocks);
+  }
   for (size_t axis = in.size() - axes; axis < in.size() && c.emit.ok(); ++axis) {
     const int64_t n = in[axis], m = out[axis];
     if (n < 1 || m < 1 || m > 4096) return c.Refuse("a pool of nothing, or of too many windows");
@@ -222,16 +267,16 @@ Node AdaptiveAverage(FormulaCall& c) {
 
 constexpr FormulaRow kRows[] = {
     {"aten._adaptive_avg_pool2d.default", AdaptiveAverage<2>},
-    {"aten._adaptive_avg_pool3d.default", AdaptiveAverage<3>},
+    {"aten._adaptive_avg_pool3d.default", AdaptiveAverage<3>, kSums},
     {"aten.adaptive_avg_pool1d.default", AdaptiveAverage<1>},
     {"aten.adaptive_avg_pool2d.default", AdaptiveAverage<2>},
-    {"aten.adaptive_avg_pool3d.default", AdaptiveAverage<3>},
+    {"aten.adaptive_avg_pool3d.default", AdaptiveAverage<3>, kSums},
     {"aten.adaptive_max_pool1d.default", AdaptiveMax<1>, kMoves},
     {"aten.adaptive_max_pool2d.default", AdaptiveMax<2>, kMoves},
     {"aten.adaptive_max_pool3d.default", AdaptiveMax<3>, kMoves},
     {"aten.avg_pool1d.default", Average<1>},
     {"aten.avg_pool2d.default", Average<2>},
-    {"aten.avg_pool3d.default", Average<3>},
+    {"aten.avg_pool3d.default", Average<3>, kSums},
     {"aten.im2col.default", Im2Col, kMoves},
     {"aten.max_pool1d.default", Max<1>, kMoves},
     {"aten.max_pool1d_with_indices.default", Max<1>, kMoves},

@@ -108,7 +108,8 @@ class LowerComposite final : public TosaTableRewrite<const FormulaRow*> {
     const std::vector<int64_t> shape = emit.ShapeOf(call.result);
     if (!emit.ok() || !sums.has_value()) return emit.Finish();
     FinishRescaled(
-        emit, site, sums, [&](const Affine& to) { return std::vector<double>{call.q->scale() / to.scale()}; },
+        emit, site, sums,
+        [&](const Affine& to) { return std::vector<double>{call.factor * call.q->scale() / to.scale()}; },
         [&](Node value) { return emit.Reshape(value, shape); });
     return emit.Finish();
   }
