@@ -235,7 +235,9 @@ absl::StatusOr<Value> AlongAxis(KernelCall& call, DType type, F transform) {
   return AsValue(FromRows(call, result, x.shape(), axes));
 }
 
-template <bool kLog>
+// A safe softmax of nothing but -inf is zeros.
+enum class SoftmaxKind : uint8_t { kPlain, kLog, kSafe };
+template <SoftmaxKind kKind>
 absl::StatusOr<Value> Softmax(KernelCall& call) {
   const DType type = call.result_dtype().value_or(DType::kF32);
   if (!IsFloating(type)) return InvalidError("eval_c14", call.op_name(), ": the result is ", Name(type));
@@ -243,10 +245,14 @@ absl::StatusOr<Value> Softmax(KernelCall& call) {
     using T = std::decay_t<decltype(*out)>;
     double most = -std::numeric_limits<double>::infinity(), sum = 0;
     for (int64_t i = 0; i < n; ++i) most = std::max(most, static_cast<double>(in[i]));
+    if (kKind == SoftmaxKind::kSafe && std::isinf(most) && most < 0) {
+      std::fill_n(out, n, T());
+      return;
+    }
     for (int64_t i = 0; i < n; ++i) sum += std::exp(static_cast<double>(in[i]) - most);
     for (int64_t i = 0; i < n; ++i) {
       const double shifted = static_cast<double>(in[i]) - most;
-      out[i] = static_cast<T>(kLog ? shifted - std::log(sum) : std::exp(shifted) / sum);
+      out[i] = static_cast<T>(kKind == SoftmaxKind::kLog ? shifted - std::log(sum) : std::exp(shifted) / sum);
     }
   });
 }
@@ -266,8 +272,9 @@ absl::StatusOr<Value> Cumulate(KernelCall& call) {
 }
 
 constexpr KernelRow kRows[] = {
-    {"aten._log_softmax.default", Softmax<true>},
-    {"aten._softmax.default", Softmax<false>},
+    {"aten._log_softmax.default", Softmax<SoftmaxKind::kLog>},
+    {"aten._safe_softmax.default", Softmax<SoftmaxKind::kSafe>},
+    {"aten._softmax.default", Softmax<SoftmaxKind::kPlain>},
     {"aten.all.default", Truth<true>},
     {"aten.all.dim", Truth<true>},
     {"aten.all.dims", Truth<true>},
@@ -281,7 +288,7 @@ constexpr KernelRow kRows[] = {
     {"aten.cumprod.default", Cumulate<true>},
     {"aten.cumsum.default", Cumulate<false>},
     {"aten.linalg_vector_norm.default", VectorNorm},
-    {"aten.log_softmax.int", Softmax<true>},
+    {"aten.log_softmax.int", Softmax<SoftmaxKind::kLog>},
     {"aten.logsumexp.default", LogSumExp},
     {"aten.max.default", Extreme<true>},
     {"aten.max.dim", ExtremeWithIndex<true>},
@@ -291,7 +298,7 @@ constexpr KernelRow kRows[] = {
     {"aten.min.dim", ExtremeWithIndex<false>},
     {"aten.prod.default", Total<Kind::kProduct>},
     {"aten.prod.dim_int", Total<Kind::kProduct>},
-    {"aten.softmax.int", Softmax<false>},
+    {"aten.softmax.int", Softmax<SoftmaxKind::kPlain>},
     {"aten.std.correction", Variance<true>},
     {"aten.std.dim", Variance<true>},
     {"aten.sum.default", Total<Kind::kSum>},

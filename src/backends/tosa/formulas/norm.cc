@@ -1,5 +1,6 @@
 // Means and norms as reductions and arithmetic. Of an op with several results only the first is made.
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 #include "backends/tosa/constants.h"
@@ -21,6 +22,15 @@ Node Softmax(FormulaCall& c) {
   const Node x = c.first, node = c.node;
   if (RankOf(x) == 0) emit.Refuse("tosa_lower_c9", "a softmax without dims");
   return m.Softmax(x, AxisOf(node, x));
+}
+
+// Zeros where all of x is -inf.
+Node SafeSoftmax(FormulaCall& c) {
+  const Node soft = Softmax(c);
+  if (!c.emit.ok()) return Node();
+  const int64_t axis[] = {AxisOf(c.node, c.first)};
+  const Node empty = c.m.Equal(c.m.Reduce("REDUCE_MAX", c.first, axis), -std::numeric_limits<double>::infinity());
+  return c.emit.ok() ? c.m.Select(empty, c.m.Number(soft, 0), soft) : Node();
 }
 
 // x - max - log(sum(exp(x - max)))
@@ -152,7 +162,7 @@ Node PRelu(FormulaCall& c) {
 constexpr FormulaRow kRows[] = {
     {"aten._log_softmax.default", LogSoftmax},
     {"aten._native_batch_norm_legit_no_training.default", BatchNorm},
-    {"aten._safe_softmax.default", Softmax},
+    {"aten._safe_softmax.default", SafeSoftmax},
     {"aten._softmax.default", Softmax},
     {"aten.adaptive_avg_pool1d.default", Pool1},
     {"aten.batch_norm.default", BatchNorm},

@@ -61,8 +61,7 @@ std::optional<Attention> ReadAttention(Node node) {
 //   softmax(query * scale @ transpose(key) + mask) @ value
 //
 // Heads and batches become the batch of MATMUL; heads that share a key become rows. A mask of bools selects; one that
-// is constant is added, or nothing when it is true everywhere. A row masked as a whole gives the mean of the values,
-// where ATen gives zeros or NaN.
+// is constant is added, or nothing when it is true everywhere. A row that is masked as a whole gives zeros.
 class LowerAttention final : public TosaRewrite {
  public:
   explicit LowerAttention(const Context& context)
@@ -86,7 +85,8 @@ class LowerAttention final : public TosaRewrite {
     const Node value = emit.Reshape(a->value, std::vector<int64_t>{a->batch, a->s, a->ev});
     const Node scores = Masked(emit, math, *a, math.Product(query, key));
     const Node mixed = math.Product(math.Softmax(scores, 2), value);
-    if (emit.ok()) emit.Replace(result, emit.Reshape(mixed, emit.ShapeOf(result)));
+    const Node shaped = emit.Reshape(mixed, emit.ShapeOf(result));
+    if (emit.ok()) emit.Replace(result, ZeroWhereMasked(emit, math, *a, shaped));
     return emit.Finish();
   }
 
@@ -146,6 +146,47 @@ class LowerAttention final : public TosaRewrite {
       masked = math.Add(scores, mask);
     }
     return emit.Reshape(masked, std::vector<int64_t>{a.batch, a.groups * a.l, a.s});
+  }
+
+  // `mixed`, in the dims of the result, with zeros in rows that attend to nothing: false or -inf along all of S.
+  static Node ZeroWhereMasked(Emitter& emit, TensorMath& math, const Attention& a, Node mixed) {
+    if (!emit.ok() || a.causal || !a.mask.has_value()) return mixed;
+    const bool flags = a.mask.tensor().dtype == DType::kBool;
+    std::vector<int64_t> shape = emit.ShapeOf(a.mask);
+    const size_t width = shape.empty() ? 1 : static_cast<size_t>(shape.back());
+    Node open;
+    if (const std::optional<std::vector<bool>> known = OpenPlaces(emit, a.mask); known.has_value() && width > 0) {
+      std::vector<int64_t> rows;
+      for (size_t i = 0; i + width <= known->size(); i += width)
+        rows.push_back(std::find(known->begin() + static_cast<ptrdiff_t>(i),
+                                 known->begin() + static_cast<ptrdiff_t>(i + width),
+                                 true) != known->begin() + static_cast<ptrdiff_t>(i + width));
+      if (std::find(rows.begin(), rows.end(), 0) == rows.end()) return mixed;
+      if (!shape.empty()) shape.back() = 1;
+      open = emit.Integers("open", DType::kBool, shape, rows);
+    } else {
+      open = flags ? a.mask : math.Not(math.Equal(a.mask, -std::numeric_limits<double>::infinity()));
+      const int64_t last[] = {static_cast<int64_t>(shape.size()) - 1};
+      if (!shape.empty()) open = math.Reduce("REDUCE_ANY", open, last);
+    }
+    return emit.ok() ? math.Select(open, mixed, math.Number(mixed, 0)) : Node();
+  }
+
+  // Of a constant mask.
+  static std::optional<std::vector<bool>> OpenPlaces(Emitter& emit, Node mask) {
+    const Constant* constant = mask.constant();
+    if (constant == nullptr) return std::nullopt;
+    std::vector<bool> open;
+    if (mask.tensor().dtype == DType::kBool) {
+      const auto bits = ReadIntegers(emit.rewriter().context(), *constant);
+      if (!bits.has_value()) return std::nullopt;
+      for (const int64_t bit : *bits) open.push_back(bit != 0);
+    } else {
+      const auto numbers = ReadNumbers(emit.rewriter().context(), *constant);
+      if (!numbers.has_value()) return std::nullopt;
+      for (const double number : *numbers) open.push_back(number != -std::numeric_limits<double>::infinity());
+    }
+    return open;
   }
 };
 
