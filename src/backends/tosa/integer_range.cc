@@ -7,6 +7,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "backends/tosa/constants.h"
+#include "backends/tosa/element_ops.h"
 #include "backends/tosa/emitter.h"
 #include "backends/tosa/tosa_ops.h"
 #include "ir/context.h"
@@ -16,83 +17,7 @@ namespace {
 
 using Range = std::optional<IntegerRange>;
 
-// Elements of their first tensor, all or some.
-constexpr std::string_view kPicks[] = {
-    "aten._unsafe_view.default",
-    "aten.alias.default",
-    "aten.alias_copy.default",
-    "aten.amax.default",
-    "aten.amin.default",
-    "aten.broadcast_to.default",
-    "aten.clone.default",
-    "aten.contiguous.default",
-    "aten.detach.default",
-    "aten.diagonal.default",
-    "aten.embedding.default",
-    "aten.expand.default",
-    "aten.expand_as.default",
-    "aten.expand_copy.default",
-    "aten.flatten.using_ints",
-    "aten.flip.default",
-    "aten.gather.default",
-    "aten.index.Tensor",
-    "aten.index_select.default",
-    "aten.movedim.int",
-    "aten.narrow.default",
-    "aten.permute.default",
-    "aten.permute_copy.default",
-    "aten.repeat.default",
-    "aten.repeat_interleave.self_int",
-    "aten.reshape.default",
-    "aten.reshape_as.default",
-    "aten.roll.default",
-    "aten.select.int",
-    "aten.select_copy.int",
-    "aten.slice.Tensor",
-    "aten.slice_copy.Tensor",
-    "aten.squeeze.default",
-    "aten.squeeze.dim",
-    "aten.squeeze.dims",
-    "aten.squeeze_copy.dim",
-    "aten.squeeze_copy.dims",
-    "aten.swapaxes.default",
-    "aten.t.default",
-    "aten.tile.default",
-    "aten.to.device",
-    "aten.transpose.int",
-    "aten.transpose_copy.int",
-    "aten.type_as.default",
-    "aten.unflatten.int",
-    "aten.unfold.default",
-    "aten.unsqueeze.default",
-    "aten.unsqueeze_copy.default",
-    "aten.view.default",
-    "aten.view_as.default",
-    "aten.view_copy.default",
-};
-// Elements of any of their arguments; those that are no values are bools or named below.
-constexpr std::string_view kJoins[] = {
-    "aten.cat.default",
-    "aten.concat.default",
-    "aten.constant_pad_nd.default",
-    "aten.index_put.default",
-    "aten.masked_fill.Scalar",
-    "aten.masked_fill.Tensor",
-    "aten.max.other",
-    "aten.maximum.default",
-    "aten.min.other",
-    "aten.minimum.default",
-    "aten.pad.default",
-    "aten.select_scatter.default",
-    "aten.slice_scatter.default",
-    "aten.stack.default",
-    "aten.tril.default",
-    "aten.triu.default",
-    "aten.where.Scalar",
-    "aten.where.ScalarOther",
-    "aten.where.ScalarSelf",
-    "aten.where.self",
-};
+// Arguments of kJoiningOps that hold values.
 constexpr std::string_view kValues[] = {"self", "other", "value", "values", "src", "tensors"};
 
 Range Between(int64_t a, int64_t b) { return IntegerRange{std::min(a, b), std::max(a, b)}; }
@@ -123,9 +48,9 @@ class Ranges {
     const auto add = [&](std::string_view name, Rule rule) {
       if (const Op op = rw.context().ops.Find(name); op.has_value()) rules_[op] = rule;
     };
-    for (const std::string_view name : kPicks) add(name, &Ranges::Picked);
+    for (const std::string_view name : kPickingOps) add(name, &Ranges::Picked);
     for (const std::string_view name : kCastOps) add(name, &Ranges::Picked);
-    for (const std::string_view name : kJoins) add(name, &Ranges::AnyArgument);
+    for (const std::string_view name : kJoiningOps) add(name, &Ranges::AnyArgument);
     for (const std::string_view name : {"aten.argmax.default", "aten.argmin.default"}) add(name, &Ranges::Place);
     for (const std::string_view name : {"aten.sum.default", "aten.sum.dim_IntList", "aten.cumsum.default"})
       add(name, &Ranges::Total);
@@ -204,6 +129,7 @@ class Ranges {
   Range Picked(Node node) { return node.num_operands() == 0 ? std::nullopt : ranges_[node.operand(0).id().index]; }
 
   Range AnyArgument(Node node) {
+    if (node.flag("accumulate").value_or(false)) return std::nullopt;
     Range all;
     const auto join = [&](const Range& one) { all = all.has_value() ? Joined(all, one) : one; };
     bool known = true;
