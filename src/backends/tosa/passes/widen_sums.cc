@@ -78,13 +78,7 @@ class WidenSums final : public RewritePass {
 }  // namespace
 
 absl::StatusOr<Pass> MakeWidenSums(Context& context, const PassOptions& options) {
-  bool shared = false;
-  for (const auto& [name, value] : options) {
-    const bool* given = std::get_if<bool>(&value);
-    if (name != "shared" || given == nullptr)
-      return InvalidError("pass_c2", "widen-sums has one option, shared = true or false, not ", name);
-    shared = *given;
-  }
+  TARE_ASSIGN_OR_RETURN(const bool shared, OnlyFlag(options, "widen-sums", "shared"));
   return Pass(std::shared_ptr<const RewritePass>(std::make_shared<const WidenSums>(context, shared)));
 }
 
