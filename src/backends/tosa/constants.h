@@ -23,6 +23,12 @@ int StoredBytesOf(DType dtype);
 std::optional<std::vector<int64_t>> StaticShape(const TensorMeta& meta);
 // Product of extents; nothing when it is symbolic or does not fit.
 std::optional<int64_t> ElementCount(const TensorMeta& meta);
+// Of a tensor that is there, or the same elements in other dims.
+inline int64_t CountOf(std::span<const int64_t> extents) {
+  int64_t count = 1;
+  for (const int64_t extent : extents) count *= extent;
+  return count;
+}
 
 // Row-major elements, whatever the strides. Nothing when bytes are missing or too few, or the shape is symbolic.
 std::optional<std::vector<std::byte>> DenseBytes(const Context& context, const Constant& constant);

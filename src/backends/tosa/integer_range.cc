@@ -48,6 +48,7 @@ class Ranges {
     const auto add = [&](std::string_view name, Rule rule) {
       if (const Op op = rw.context().ops.Find(name); op.has_value()) rules_[op] = rule;
     };
+    for (const std::string_view name : kMovingOps) add(name, &Ranges::Picked);
     for (const std::string_view name : kPickingOps) add(name, &Ranges::Picked);
     for (const std::string_view name : kCastOps) add(name, &Ranges::Picked);
     for (const std::string_view name : kJoiningOps) add(name, &Ranges::AnyArgument);

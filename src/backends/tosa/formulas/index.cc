@@ -6,12 +6,6 @@
 namespace tare {
 namespace {
 
-int64_t CountOf(std::span<const int64_t> extents) {
-  int64_t count = 1;
-  for (const int64_t extent : extents) count *= extent;
-  return count;
-}
-
 std::vector<int64_t> StridesOf(std::span<const int64_t> shape) {
   std::vector<int64_t> strides(shape.size(), 1);
   for (size_t i = shape.size(); i-- > 1;) strides[i - 1] = strides[i] * shape[i];

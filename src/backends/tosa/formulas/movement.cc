@@ -189,9 +189,7 @@ Node RepeatInterleave(FormulaCall& c) {
   if (c.node.integer("dim").has_value()) {
     axis = c.Axis("dim", shape.size());
   } else {
-    int64_t count = 1;
-    for (const int64_t extent : shape) count *= extent;
-    shape = {count};
+    shape = {CountOf(shape)};
   }
   if (repeats < 1 || !c.emit.ok()) return c.Refuse("repeats that are not constant");
   shape.insert(shape.begin() + axis + 1, 1);

@@ -79,12 +79,18 @@ Node Normalize(TensorMath& m, Node x, std::span<const int64_t> axes, double eps)
   return m.Mul(distance, scale);
 }
 
-Node LayerNorm(FormulaCall& c) {
-  TensorMath& m = c.m;
-  const Node x = c.first, node = c.node;
+// The last ones, as many as normalized_shape has.
+std::vector<int64_t> NormalizedAxes(Node node, Node x) {
   const size_t rank = RankOf(x), over = node.ints("normalized_shape").size();
   std::vector<int64_t> axes;
   for (size_t i = rank - std::min(over, rank); i < rank; ++i) axes.push_back(static_cast<int64_t>(i));
+  return axes;
+}
+
+Node LayerNorm(FormulaCall& c) {
+  TensorMath& m = c.m;
+  const Node x = c.first, node = c.node;
+  const std::vector<int64_t> axes = NormalizedAxes(node, x);
   Node y = Normalize(m, x, axes, node.number("eps").value_or(1e-5));
   if (node.arg("weight").has_value()) y = m.Mul(y, node.arg("weight"));
   if (node.arg("bias").has_value()) y = m.Add(y, node.arg("bias"));
@@ -94,9 +100,7 @@ Node LayerNorm(FormulaCall& c) {
 Node RmsNorm(FormulaCall& c) {
   TensorMath& m = c.m;
   const Node x = c.first, node = c.node;
-  const size_t rank = RankOf(x), over = node.ints("normalized_shape").size();
-  std::vector<int64_t> axes;
-  for (size_t i = rank - std::min(over, rank); i < rank; ++i) axes.push_back(static_cast<int64_t>(i));
+  const std::vector<int64_t> axes = NormalizedAxes(node, x);
   const double eps = node.number("eps").value_or(1.1920928955078125e-07);
   const Node y = m.Mul(x, m.Unary("RSQRT", m.Add(m.Mean(m.Mul(x, x), axes), eps)));
   return node.arg("weight").has_value() ? m.Mul(y, node.arg("weight")) : y;

@@ -2,16 +2,11 @@
 #include <cctype>
 #include <string>
 
+#include "backends/tosa/constants.h"
 #include "backends/tosa/formulas/formula.h"
 
 namespace tare {
 namespace {
-
-int64_t CountOf(std::span<const int64_t> extents) {
-  int64_t count = 1;
-  for (const int64_t extent : extents) count *= extent;
-  return count;
-}
 
 // A vector as a row or a column, a matrix as a batch of one.
 Node AsBatch(Emitter& emit, Node x, bool column) {

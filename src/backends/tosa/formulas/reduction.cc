@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "backends/tosa/constants.h"
 #include "backends/tosa/formulas/formula.h"
 
 namespace tare {
@@ -81,9 +82,7 @@ Node ArgExtreme(FormulaCall& c, bool largest) {
   if (!largest) x = c.m.Unary(IsFloating(x.tensor().dtype) ? "NEGATE" : "BITWISE_NOT", x);
   int64_t axis = 0;
   if (!c.node.integer("dim").has_value() || c.RankOf("self") == 0) {
-    int64_t count = 1;
-    for (const int64_t extent : c.emit.ShapeOf(x)) count *= extent;
-    x = c.emit.Reshape(x, std::vector<int64_t>{count});
+    x = c.emit.Reshape(x, std::vector<int64_t>{CountOf(c.emit.ShapeOf(x))});
   } else {
     axis = c.Axis("dim", c.RankOf("self"));
   }

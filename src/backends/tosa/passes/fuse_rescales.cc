@@ -3,20 +3,11 @@
 
 #include "backends/tosa/constants.h"
 #include "backends/tosa/emitter.h"
+#include "backends/tosa/rescales.h"
 #include "backends/tosa/tosa_passes.h"
 
 namespace tare {
 namespace {
-
-std::vector<double> ScalesOf(Node rescale) {
-  const AttrValue& list = rescale.attr("scale");
-  std::vector<double> scales;
-  if (list.kind == AttrKind::kList)
-    for (const AttrValue& item : list.items()) scales.push_back(item.kind == AttrKind::kFloat ? item.real : 0);
-  if (list.kind == AttrKind::kInts)
-    for (const int64_t item : list.ints()) scales.push_back(static_cast<double>(item));
-  return scales;
-}
 
 // Joins a RESCALE of a RESCALE.
 //

@@ -92,6 +92,7 @@ class LowerAttention final : public TosaRewrite {
 
  private:
   static constexpr float kLowest = std::numeric_limits<float>::lowest();
+  static constexpr double kClosed = -std::numeric_limits<double>::infinity();
 
   // 0 where the mask is true, else the lowest number; what a constant of floats has. Nothing when it is not constant.
   static std::optional<std::vector<float>> Additive(Emitter& emit, const Attention& a, std::vector<int64_t>& shape) {
@@ -102,18 +103,19 @@ class LowerAttention final : public TosaRewrite {
         for (int64_t j = 0; j < a.s; ++j) values.push_back(j <= i ? 0.0f : kLowest);
       return values;
     }
-    const Constant* constant = a.mask.constant();
-    if (constant == nullptr) return std::nullopt;
-    if (a.mask.tensor().dtype == DType::kBool) {
-      const auto bits = ReadIntegers(emit.rewriter().context(), *constant);
-      if (!bits.has_value()) return std::nullopt;
-      for (const int64_t bit : *bits) values.push_back(bit != 0 ? 0.0f : kLowest);
-    } else {
-      const auto numbers = ReadNumbers(emit.rewriter().context(), *constant);
-      if (!numbers.has_value()) return std::nullopt;
-      for (const double number : *numbers) values.push_back(std::max(static_cast<float>(number), kLowest));
-    }
+    const std::optional<std::vector<double>> numbers = Added(emit, a.mask);
+    if (!numbers.has_value()) return std::nullopt;
+    for (const double number : *numbers) values.push_back(std::max(static_cast<float>(number), kLowest));
     return values;
+  }
+
+  // What a constant mask adds to scores; bools are 0 and -inf. Nothing when it is not constant.
+  static std::optional<std::vector<double>> Added(Emitter& emit, Node mask) {
+    const Constant* constant = mask.constant();
+    auto numbers = constant == nullptr ? std::nullopt : ReadNumbers(emit.rewriter().context(), *constant);
+    if (numbers.has_value() && mask.tensor().dtype == DType::kBool)
+      for (double& number : *numbers) number = number != 0 ? 0 : kClosed;
+    return numbers;
   }
 
   // `scores`: [batch, groups * L, S]
@@ -155,38 +157,19 @@ class LowerAttention final : public TosaRewrite {
     std::vector<int64_t> shape = emit.ShapeOf(a.mask);
     const size_t width = shape.empty() ? 1 : static_cast<size_t>(shape.back());
     Node open;
-    if (const std::optional<std::vector<bool>> known = OpenPlaces(emit, a.mask); known.has_value() && width > 0) {
+    if (const std::optional<std::vector<double>> added = Added(emit, a.mask); added.has_value() && width > 0) {
       std::vector<int64_t> rows;
-      for (size_t i = 0; i + width <= known->size(); i += width)
-        rows.push_back(std::find(known->begin() + static_cast<ptrdiff_t>(i),
-                                 known->begin() + static_cast<ptrdiff_t>(i + width),
-                                 true) != known->begin() + static_cast<ptrdiff_t>(i + width));
+      for (auto row = added->begin(); row != added->end(); row += static_cast<ptrdiff_t>(width))
+        rows.push_back(std::any_of(row, row + static_cast<ptrdiff_t>(width), [](double v) { return v != kClosed; }));
       if (std::find(rows.begin(), rows.end(), 0) == rows.end()) return mixed;
       if (!shape.empty()) shape.back() = 1;
       open = emit.Integers("open", DType::kBool, shape, rows);
     } else {
-      open = flags ? a.mask : math.Not(math.Equal(a.mask, -std::numeric_limits<double>::infinity()));
+      open = flags ? a.mask : math.Not(math.Equal(a.mask, kClosed));
       const int64_t last[] = {static_cast<int64_t>(shape.size()) - 1};
       if (!shape.empty()) open = math.Reduce("REDUCE_ANY", open, last);
     }
     return emit.ok() ? math.Select(open, mixed, math.Number(mixed, 0)) : Node();
-  }
-
-  // Of a constant mask.
-  static std::optional<std::vector<bool>> OpenPlaces(Emitter& emit, Node mask) {
-    const Constant* constant = mask.constant();
-    if (constant == nullptr) return std::nullopt;
-    std::vector<bool> open;
-    if (mask.tensor().dtype == DType::kBool) {
-      const auto bits = ReadIntegers(emit.rewriter().context(), *constant);
-      if (!bits.has_value()) return std::nullopt;
-      for (const int64_t bit : *bits) open.push_back(bit != 0);
-    } else {
-      const auto numbers = ReadNumbers(emit.rewriter().context(), *constant);
-      if (!numbers.has_value()) return std::nullopt;
-      for (const double number : *numbers) open.push_back(number != -std::numeric_limits<double>::infinity());
-    }
-    return open;
   }
 };
 

@@ -121,12 +121,9 @@ class LowerGather final : public TosaRewrite {
   Node Rows(Emitter& emit, Node node, Node values, Node indices, int64_t dim) const {
     const std::vector<int64_t> shape = emit.ShapeOf(values), index_shape = emit.ShapeOf(indices);
     if (!emit.ok()) return Node();
-    int64_t batch = 1, row = 1, count = 1;
-    for (size_t i = 0; i < shape.size(); ++i) {
-      if (static_cast<int64_t>(i) < dim) batch *= shape[i];
-      if (static_cast<int64_t>(i) > dim) row *= shape[i];
-    }
-    for (const int64_t extent : index_shape) count *= extent;
+    const std::span<const int64_t> extents(shape);
+    const int64_t batch = CountOf(extents.first(static_cast<size_t>(dim))),
+                  row = CountOf(extents.subspan(static_cast<size_t>(dim) + 1)), count = CountOf(index_shape);
     const int64_t extent = shape[static_cast<size_t>(dim)];
     // Integers are not reshaped in the FP profile alone: rows of indices then look into copies of the values.
     const std::vector<int64_t> one_row = {1, count};

@@ -23,8 +23,8 @@ struct Factors {
 //
 //   %q = quantize(bmm(dequantize(%a), dequantize(%b)))  =>  rescale(MATMUL(%a, %b), a * b / q)
 //
-// What is added to a product of quantised values is brought into one scale with it. Of
-// plain tensors a formula takes it.
+// What is added to a product of quantised values is brought into one scale with it; of plain tensors a formula takes
+// it.
 class LowerMatmul final : public TosaRewrite {
  public:
   explicit LowerMatmul(const Context& context) : TosaRewrite("lower-matmul", context, FindOps(context, kProducts)) {}

@@ -78,15 +78,14 @@ class LowerQuantisedNorm final : public TosaRewrite {
       emit.Refuse("tosa_lower_c9", why);
       return std::nullopt;
     };
-    int64_t elements = 1;
-    for (const int64_t extent : shape) elements *= extent;
+    const int64_t elements = CountOf(shape);
     norm.centred = name != "aten.rms_norm.default";
     norm.eps = node.number("eps").value_or(norm.centred ? 1e-5 : 1.1920928955078125e-07);
     if (node.arg("input").has_value() && !node.ints("normalized_shape").empty()) {
       const size_t over = node.ints("normalized_shape").size();
       if (over > shape.size()) return refuse("a norm over more dims than there are");
       norm.along.assign(shape.end() - static_cast<ptrdiff_t>(over), shape.end());
-      for (const int64_t extent : norm.along) norm.count *= extent;
+      norm.count = CountOf(norm.along);
     } else {
       if (shape.size() < 2) return refuse("a norm of channels that are not there");
       int64_t groups = node.integer("num_groups").value_or(node.integer("group").value_or(shape[1]));
@@ -167,9 +166,8 @@ class LowerQuantisedNorm final : public TosaRewrite {
       std::vector<int64_t> integers;
       for (const double number : numbers)
         integers.push_back(static_cast<int64_t>(std::round(std::isfinite(number) ? number / of : 0)));
-      int64_t elements = 1;
-      for (const int64_t extent : along) elements *= extent;
-      if (elements != static_cast<int64_t>(integers.size())) emit.Refuse("tosa_lower_c9", "a weight of another shape");
+      if (CountOf(along) != static_cast<int64_t>(integers.size()))
+        emit.Refuse("tosa_lower_c9", "a weight of another shape");
       return emit.ok() ? emit.Integers(name, DType::kI32, along, integers) : Node();
     };
     const double ones = unit / to;  // at most 1 for each weight

@@ -123,10 +123,8 @@ class LowerTable final : public TosaTableRewrite<const TableFunction*> {
     const double by_row[] = {256.0}, by_column[] = {1.0};
     const Node high = emit.Rescale(emit.ToRank(first.value, shape.size()), DType::kI32, by_row, -128, 0);
     const Node low = emit.Rescale(emit.ToRank(second.value, shape.size()), DType::kI32, by_column, -128, 0);
-    int64_t elements = 1;
-    for (const int64_t extent : shape) elements *= extent;
-    const Node places =
-        emit.Reshape(emit.Insert(ops_.add, {{"input1", high}, {"input2", low}}), std::vector<int64_t>{1, elements});
+    const Node places = emit.Reshape(emit.Insert(ops_.add, {{"input1", high}, {"input2", low}}),
+                                     std::vector<int64_t>{1, CountOf(shape)});
     const Node table = emit.Integers("table", DType::kI8, std::vector<int64_t>{1, count, 1}, codes);
     return emit.Reshape(emit.Insert(ops_.gather, {{"values", table}, {"indices", places}}), shape);
   }

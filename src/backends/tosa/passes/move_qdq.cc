@@ -4,56 +4,14 @@
 #include "backends/tosa/affine.h"
 #include "backends/tosa/arguments.h"
 #include "backends/tosa/constants.h"
+#include "backends/tosa/element_ops.h"
 #include "backends/tosa/tosa_passes.h"
 #include "ir/status.h"
 
 namespace tare {
 namespace {
 
-// Ops that give elements of `self`, or of `input`, other places.
-constexpr std::string_view kMovement[] = {
-    "aten._reshape_alias.default",
-    "aten._unsafe_view.default",
-    "aten.alias.default",
-    "aten.alias_copy.default",
-    "aten.clone.default",
-    "aten.contiguous.default",
-    "aten.detach.default",
-    "aten.detach_copy.default",
-    "aten.expand.default",
-    "aten.expand_copy.default",
-    "aten.flatten.using_ints",
-    "aten.flip.default",
-    "aten.narrow.default",
-    "aten.permute.default",
-    "aten.permute_copy.default",
-    "aten.pixel_shuffle.default",
-    "aten.pixel_unshuffle.default",
-    "aten.repeat.default",
-    "aten.reshape.default",
-    "aten.select.int",
-    "aten.select_copy.int",
-    "aten.slice.Tensor",
-    "aten.slice_copy.Tensor",
-    "aten.squeeze.default",
-    "aten.squeeze.dim",
-    "aten.squeeze.dims",
-    "aten.squeeze_copy.default",
-    "aten.squeeze_copy.dim",
-    "aten.squeeze_copy.dims",
-    "aten.t.default",
-    "aten.t_copy.default",
-    "aten.transpose.int",
-    "aten.transpose_copy.int",
-    "aten.unflatten.int",
-    "aten.unsqueeze.default",
-    "aten.unsqueeze_copy.default",
-    "aten.view.default",
-    "aten.view_copy.default",
-    "dim_order_ops._clone_dim_order.default",
-};
-
-// Ops that do so by places that another tensor names.
+// Ops that give elements by places that another tensor names.
 constexpr std::string_view kPicks[] = {
     "aten.embedding.default",
     "aten.gather.default",
@@ -84,10 +42,12 @@ class MoveQdq final : public GraphPass {
  public:
   explicit MoveQdq(const Context& context)
       : qdq_(context),
-        movement_(FindOps(context, kMovement)),
+        movement_(FindOps(context, kMovingOps)),
         picks_(FindOps(context, kPicks)),
         mul_(context.ops.Find("aten.mul.Tensor")),
         where_(context.ops.Find("aten.where.ScalarOther")) {
+    const Op clone = context.ops.Find("dim_order_ops._clone_dim_order.default");
+    if (clone.has_value()) movement_.push_back(clone);
     targets_ = qdq_.quantize;
     targets_.insert(targets_.end(), qdq_.dequantize.begin(), qdq_.dequantize.end());
   }

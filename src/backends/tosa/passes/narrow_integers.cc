@@ -91,8 +91,8 @@ class NarrowIntegers final : public GraphPass {
         pairs_(FindOps(context, kPairs)),
         copy_(casts_[0]) {
     for (const auto& names :
-         {std::span<const std::string_view>(kEither), std::span<const std::string_view>(kPickingOps),
-          std::span<const std::string_view>(kJoiningOps)})
+         {std::span<const std::string_view>(kEither), std::span<const std::string_view>(kMovingOps),
+          std::span<const std::string_view>(kPickingOps), std::span<const std::string_view>(kJoiningOps)})
       for (const Op op : FindOps(context, names)) either_.insert(op);
     either_.insert(sources_.begin(), sources_.end());
   }

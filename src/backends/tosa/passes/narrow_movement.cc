@@ -2,6 +2,7 @@
 #include <string_view>
 
 #include "backends/tosa/arguments.h"
+#include "backends/tosa/rescales.h"
 #include "backends/tosa/tosa_ops.h"
 #include "backends/tosa/tosa_passes.h"
 #include "ir/context.h"
@@ -85,12 +86,7 @@ class NarrowMovement final : public RewritePass {
     return std::find(ops.begin(), ops.end(), node.op()) != ops.end();
   }
 
-  bool IsConversion(Node node) const {
-    if (!Is(conversions_, node)) return false;
-    const AttrValue& scale = node.attr("scale");
-    if (scale.kind == AttrKind::kList) return scale.items().size() == 1;
-    return scale.kind != AttrKind::kInts || scale.ints().size() == 1;
-  }
+  bool IsConversion(Node node) const { return Is(conversions_, node) && !IsPerChannel(node); }
 
   std::vector<Op> movements_, conversions_, reshape_, arithmetic_, targets_;
 };

@@ -8,6 +8,7 @@
 #include "backends/tosa/constants.h"
 #include "backends/tosa/elementwise.h"
 #include "backends/tosa/layout.h"
+#include "backends/tosa/rescales.h"
 #include "backends/tosa/tosa_ops.h"
 #include "backends/tosa/tosa_passes.h"
 #include "ir/status.h"
@@ -101,10 +102,7 @@ class PropagateLayout final : public GraphPass {
     if (it == rows_.end() || !node.is_tensor() || node.num_uses() == 0) return nullptr;
     const size_t rank = node.tensor().shape.size();
     if (rank < 2 || !StaticShape(node.tensor()).has_value()) return nullptr;
-    if (node.op() == ops_.rescale) {
-      const AttrValue& scale = node.attr("scale");
-      if ((scale.kind == AttrKind::kList ? scale.items().size() : scale.ints().size()) != 1) return nullptr;
-    }
+    if (node.op() == ops_.rescale && IsPerChannel(node)) return nullptr;
     for (const std::string_view list : it->second->lists)
       if (!list.empty() && !node.has_constant_ints(list)) return nullptr;
     // The FP profile alone does not transpose integers, and none transposes the sums of 48 bits that RESCALE takes.

@@ -6,6 +6,7 @@
 #include "backends/tosa/elementwise.h"
 #include "backends/tosa/factors.h"
 #include "backends/tosa/layout.h"
+#include "backends/tosa/rescales.h"
 #include "backends/tosa/tosa_ops.h"
 #include "backends/tosa/tosa_passes.h"
 #include "ir/status.h"
@@ -101,24 +102,24 @@ class SimplifyMovement final : public RewritePass {
     if (chain.size() < 2 || !shape.has_value()) return std::nullopt;
     Undone undone{source, {}};
     Factors factors(*shape);
-    for (auto it = chain.rbegin(); it != chain.rend(); ++it) {
-      const auto next = StaticShape(it->tensor());
-      if (!next.has_value()) return std::nullopt;
-      if (it->op() == ops_.transpose) {
-        factors.Transpose(it->ints("perms"));
-      } else if (it->op() != ops_.reshape) {
-        undone.functions.insert(undone.functions.begin(), *it);
-      } else if (!factors.Reshape(*next)) {
-        return std::nullopt;
-      }
-    }
+    if (!Follow(chain, factors)) return std::nullopt;
+    for (const Node step : chain)
+      if (step.op() != ops_.transpose && step.op() != ops_.reshape) undone.functions.push_back(step);
     if (undone.functions.empty() || !IsIdentity(factors.Narrowest().perms)) return std::nullopt;
     return undone;
   }
+  // Where the movements of `chain`, the last first, bring the factors. False when they cannot be followed.
+  bool Follow(const std::vector<Node>& chain, Factors& factors) const {
+    for (auto it = chain.rbegin(); it != chain.rend(); ++it) {
+      const auto next = StaticShape(it->tensor());
+      if (!next.has_value()) return false;
+      if (it->op() == ops_.transpose) factors.Transpose(it->ints("perms"));
+      if (it->op() == ops_.reshape && !factors.Reshape(*next)) return false;
+    }
+    return true;
+  }
   bool IsFunction(Node node) const {
-    if (!Is(elementwise_, node) || (node.num_operands() != 1 && node.op() != ops_.table)) return false;
-    const AttrValue& scale = node.attr("scale");
-    return scale.kind != AttrKind::kList || scale.items().size() == 1;
+    return Is(elementwise_, node) && !IsPerChannel(node) && (node.num_operands() == 1 || node.op() == ops_.table);
   }
 
   // Whether a reduction made the extent of `dim` 1, with arithmetic on each element behind it.
@@ -182,15 +183,7 @@ class SimplifyMovement final : public RewritePass {
     const auto shape = StaticShape(source.tensor());
     if (!shape.has_value()) return std::nullopt;
     Factors factors(*shape);
-    for (auto it = chain.rbegin(); it != chain.rend(); ++it) {
-      const auto next = StaticShape(it->tensor());
-      if (!next.has_value()) return std::nullopt;
-      if (it->op() == ops_.transpose) {
-        factors.Transpose(it->ints("perms"));
-      } else if (!factors.Reshape(*next)) {
-        return std::nullopt;
-      }
-    }
+    if (!Follow(chain, factors)) return std::nullopt;
     Chain joined{source, factors.Narrowest()};
     if (joined.movement.extents.size() > kMaxRank) return std::nullopt;
     return joined;

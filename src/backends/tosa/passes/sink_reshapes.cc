@@ -3,6 +3,7 @@
 
 #include "backends/tosa/constants.h"
 #include "backends/tosa/elementwise.h"
+#include "backends/tosa/rescales.h"
 #include "backends/tosa/tosa_ops.h"
 #include "backends/tosa/tosa_passes.h"
 #include "ir/status.h"
@@ -72,12 +73,6 @@ class SinkReshapes final : public RewritePass {
  private:
   bool IsConstantRescale(Node node) const {
     return node.op() == ops_.rescale && !IsPerChannel(node) && node.arg("input1").constant() != nullptr;
-  }
-
-  static bool IsPerChannel(Node node) {
-    const AttrValue& scale = node.attr("scale");
-    if (scale.kind == AttrKind::kList) return scale.items().size() != 1;
-    return scale.kind == AttrKind::kInts && scale.ints().size() != 1;
   }
 
   // Shape that a constant of shape `constant`, broadcast to `after`, has when broadcast to `before`: all ones, or

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "backends/tosa/constants.h"
+#include "backends/tosa/rescales.h"
 #include "backends/tosa/tosa_ops.h"
 #include "backends/tosa/tosa_passes.h"
 #include "ir/status.h"
@@ -60,14 +61,6 @@ class WidenSums final : public RewritePass {
  private:
   bool IsConvolution(Node node) const {
     return std::find(convolutions_.begin(), convolutions_.end(), node.op()) != convolutions_.end();
-  }
-
-  static std::vector<double> ScalesOf(Node rescale) {
-    std::vector<double> scales;
-    const AttrValue& list = rescale.attr("scale");
-    if (list.kind == AttrKind::kList)
-      for (const AttrValue& item : list.items()) scales.push_back(item.kind == AttrKind::kFloat ? item.real : 0);
-    return scales;
   }
 
   TosaOps ops_;
